@@ -11,6 +11,7 @@
 #include "cupilot/Dialect/ModuleFile.h"
 #include "cupilot/Driver/BudgetSplit.h"
 #include "cupilot/Driver/ProjectKernels.h"
+#include "cupilot/Evolution/ModelMaker.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/Substitute/NvccPtx.h"
@@ -38,12 +39,18 @@ Error SearchSize::check() const {
     if (Value && (*Value == 0 || *Value > 10000))
       return usageError(Twine(Name) + "=" + Twine(*Value) + " is out of range",
                         "give a number from 1 to 10000");
+  if (Tune.value_or(0) > 1000)
+    return usageError("--tune=" + Twine(*Tune) + " is out of range",
+                      "give a number from 0 to 1000");
   return Error::success();
 }
 
 void SearchSize::applyTo(SearchOptions &Options) const {
   Options.Population = Population.value_or(Options.Population);
   Options.Generations = Generations.value_or(Options.Generations);
+  const bool Models = Options.Agents && Options.Agents->Tunables;
+  Options.Tune =
+      Options.Agents && !Models ? 0 : Tune.value_or(Models ? UsualTune : 0);
   if (Options.Agents)
     Options.Offspring = std::min(Options.Offspring, Options.Population);
   if (!Steady || Options.Generations <= 1)

@@ -90,6 +90,9 @@ EvolveAgents::open(AgentSettings Settings, StringRef StoreDir, bool Resume) {
   A->Options.Prose = Settings.Prose;
   A->Options.NewStrategies = Settings.NewStrategies;
   A->Options.CrossCode = Settings.CrossCode;
+  // Of genes that nobody types there is no parameter.
+  A->Options.Tunables =
+      Settings.Tunables && !Settings.Prose && !Settings.CrossCode;
   A->Settings = std::move(Settings);
   return A;
 }

@@ -174,6 +174,9 @@ Expected<SearchResult> KernelSearches::searchAloud(const SearchProblem &P,
   if (unsigned Unchanged = Count(CandidateOutcome::Unchanged))
     raw_string_ostream(Figures)
         << format(", %u unchanged by improvement", Unchanged);
+  if (unsigned Outpaced = Count(CandidateOutcome::Outpaced))
+    raw_string_ostream(Figures)
+        << format(", %u outpaced by other numbers", Outpaced);
   Log << "  " << Figures << ", " << Result->Kept << " kept\n";
   if (Result->Kept) {
     const Variant &Best = Result->Variants.front();
@@ -222,6 +225,7 @@ static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
     case CandidateOutcome::CompilerLimits:
     case CandidateOutcome::Duplicate:
     case CandidateOutcome::Unchanged:
+    case CandidateOutcome::Outpaced:
     case CandidateOutcome::Passed:
       break;
     }

@@ -78,7 +78,8 @@ agentsOf(Journal &J, StringRef Run, const std::set<std::string> &Steps) {
 static void countGenes(const CandidateRecord &R,
                        std::map<std::string, StoryGene> &Genes) {
   if (R.Outcome == CandidateOutcome::Duplicate ||
-      R.Outcome == CandidateOutcome::Unchanged)
+      R.Outcome == CandidateOutcome::Unchanged ||
+      R.Outcome == CandidateOutcome::Outpaced)
     return;
   for (const Gene &G : carriedGenome(R)) {
     StoryGene &Known = Genes[G.Strategy];

@@ -52,6 +52,8 @@ public:
   Expected<Candidate> prepare(const Genome &G, Translation T) const override;
   Error judge(Candidate &C) override { return judge(C, GateDepth::Search); }
   Error judgeToKeep(Candidate &C, bool EvenSlower) override;
+  Expected<bool> isAdmitted(const Translation &T) const override;
+  Error estimate(Candidate &C) override;
   Expected<GateVerdict> verdict(const Candidate &C) override;
   Expected<std::optional<Domain>>
   domain(const Candidate &C, const GateVerdict &V,
@@ -76,6 +78,7 @@ public:
 
 private:
   Error judge(Candidate &C, GateDepth Depth);
+  Expected<bool> judgeTimes(Candidate &C);
   Error model(Candidate &C, ArrayRef<PlanLaunches> Launches);
   Expected<Genome> changeOf(const Candidate &C) const;
   Error build(Candidate &C) const;
@@ -269,11 +272,15 @@ static Expected<bool> isEverAdmitted(const Translation &T, const Kernel &K,
   return Workloads.empty();
 }
 
+Expected<bool> Evaluator::isAdmitted(const Translation &T) const {
+  return isEverAdmitted(T, P.K, P.Workloads);
+}
+
 Expected<Translation> Evaluator::translate(const Genome &G) const {
   Expected<Translation> T = translateByRules(P.K, G, P.Flags);
   if (!T)
     return T;
-  Expected<bool> Admitted = isEverAdmitted(*T, P.K, P.Workloads);
+  Expected<bool> Admitted = isAdmitted(*T);
   if (!Admitted)
     return Admitted.takeError();
   if (!*Admitted)
@@ -530,7 +537,7 @@ void Evaluator::addResources(Candidate &C) const {
 /// kind of change.
 Expected<Genome> Evaluator::changeOf(const Candidate &C) const {
   std::optional<Genome> Genes = parseGenome(C.Record.Genome);
-  if (Genes && isImprovement(*Genes))
+  if (Genes && isName(*Genes))
     return Genome();
   if (!Genes || C.IsByRules)
     return Genes.value_or(Genome());
@@ -586,24 +593,44 @@ Error Evaluator::model(Candidate &C, ArrayRef<PlanLaunches> Launches) {
   return Error::success();
 }
 
-Error Evaluator::judgeToKeep(Candidate &C, bool EvenSlower) {
-  if (!TheGate || P.OnGpu || EvenSlower)
-    return judge(C, GateDepth::Keep);
+/// Ends \p C by its modelled times alone; false where it cannot run.
+Expected<bool> Evaluator::judgeTimes(Candidate &C) {
   const Translation &Code = *C.Record.Code;
   Expected<GateVerdict> Counted =
       TheGate->count(C.code(), Code.Plan, Code.When);
   if (!Counted)
     return Counted.takeError();
+  if (!Counted->Findings.empty())
+    return false;
+  C.Record.Evidence.emplace();
+  if (Error E = model(C, Counted->VariantLaunches))
+    return std::move(E);
+  return true;
+}
+
+Error Evaluator::estimate(Candidate &C) {
+  const CandidateRecord Before = C.Record;
+  Expected<bool> Timed = judgeTimes(C);
+  if (!Timed)
+    return Timed.takeError();
+  const double Ratio =
+      *Timed && std::isfinite(C.Record.Ratio) ? C.Record.Ratio : 0;
+  C.Record = Before;
+  C.Record.Ratio = Ratio;
+  return Error::success();
+}
+
+Error Evaluator::judgeToKeep(Candidate &C, bool EvenSlower) {
+  if (!TheGate || P.OnGpu || EvenSlower)
+    return judge(C, GateDepth::Keep);
+  const CandidateRecord Before = C.Record;
+  Expected<bool> Timed = judgeTimes(C);
+  if (!Timed)
+    return Timed.takeError();
   // What cannot run, the gate finds, too, and says more of it.
-  if (Counted->Findings.empty()) {
-    const CandidateRecord Before = C.Record;
-    C.Record.Evidence.emplace();
-    if (Error E = model(C, Counted->VariantLaunches))
-      return E;
-    if (C.Record.Outcome != CandidateOutcome::Accepted)
-      return Error::success();
-    C.Record = Before;
-  }
+  if (*Timed && C.Record.Outcome != CandidateOutcome::Accepted)
+    return Error::success();
+  C.Record = Before;
   return judge(C, GateDepth::Keep);
 }
 

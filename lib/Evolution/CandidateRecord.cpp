@@ -85,8 +85,19 @@ Genome improvementOf(const CandidateRecord &Elite, unsigned Generation,
             {"number", Number, ""}}}};
 }
 
-bool isImprovement(const Genome &G) {
-  return G.size() == 1 && G.front().Strategy == Improvement;
+/// Begins the names of settings; the elite's stands behind it.
+static constexpr StringRef Tuned = "tune-";
+
+Genome settingOf(const CandidateRecord &Elite, const Setting &To) {
+  Gene G{(Tuned + variantName(Elite)).str(), {}};
+  for (auto [T, Value] : zip_equal(Elite.Open->Numbers, To))
+    G.Params.push_back({T.Name, Value, ""});
+  return {std::move(G)};
+}
+
+bool isName(const Genome &G) {
+  return G.size() == 1 && (G.front().Strategy == Improvement ||
+                           StringRef(G.front().Strategy).starts_with(Tuned));
 }
 
 Genome carriedGenome(const CandidateRecord &R) {

@@ -46,6 +46,8 @@ public:
   Error judge(StringRef Step, std::vector<WaitingCandidate> &Waiting) override {
     return compareAndTime(Step, Waiting, /*Screening=*/false);
   }
+  Expected<std::vector<GpuRank>>
+  race(StringRef Step, std::vector<WaitingCandidate> &Waiting) override;
   Expected<GpuOriginalFigures> originalFigures() override;
   Expected<std::vector<LaunchProfiles>>
   profile(StringRef Step, std::vector<WaitingCandidate> &Best,
@@ -307,6 +309,29 @@ Error BatchJudge::settle(CandidateRecord &R, const json::Object &Results,
   if (!Screening)
     R.Evidence->Gpu = std::move(J->Verdict);
   return Error::success();
+}
+
+Expected<std::vector<GpuRank>>
+BatchJudge::race(StringRef Step, std::vector<WaitingCandidate> &Waiting) {
+  std::vector<std::string> Ids;
+  for (const WaitingCandidate &W : Waiting)
+    Ids.push_back(gpuIdOf(W.Record));
+  Expected<json::Object> Results = answers(
+      Step, original(),
+      [&](JudgementBatch &B) -> Error {
+        if (Error Failure = prepare(Waiting))
+          return Failure;
+        std::vector<GpuCandidate> All;
+        for (const WaitingCandidate &W : Waiting)
+          All.push_back(variantOf(W));
+        return B.addRace(Step, All);
+      },
+      [&](json::Object &Results, StringRef) {
+        return readRace(Results, original(), Ids).takeError();
+      });
+  if (!Results)
+    return Results.takeError();
+  return readRace(*Results, original(), Ids);
 }
 
 //===----------------------------------------------------------------------===//

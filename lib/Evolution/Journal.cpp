@@ -23,8 +23,8 @@ namespace cupilot {
 namespace {
 /// The journal's own format. Whoever changes a table or what a column holds
 /// raises it: programs that know less then leave the file alone. 2: who found a
-/// rejected candidate wrong is a column of its own.
-constexpr unsigned JournalFormat = 2;
+/// rejected candidate wrong is a column of its own. 3: code with open numbers.
+constexpr unsigned JournalFormat = 3;
 
 using Clock = std::chrono::steady_clock;
 /// How long another process may hold the file.
@@ -117,6 +117,7 @@ static constexpr const char *MakeTables =
     "  reason TEXT, device TEXT, ratio REAL, source TEXT, plan TEXT,"
     "  guard TEXT, evidence TEXT, carried TEXT NOT NULL DEFAULT '',"
     "  made TEXT NOT NULL DEFAULT '', finding TEXT NOT NULL DEFAULT '',"
+    "  tunable TEXT NOT NULL DEFAULT '',"
     "  UNIQUE(run, genome));"
     "CREATE TABLE IF NOT EXISTS batch("
     "  run TEXT, step TEXT, id TEXT, results TEXT,"
@@ -174,7 +175,7 @@ Error Journal::upgrade() {
       There.insert(Query.text(0));
   }
   std::string Sql;
-  for (const char *Name : {"carried", "made", "finding"})
+  for (const char *Name : {"carried", "made", "finding", "tunable"})
     if (!There.count(Name))
       Sql += std::string("ALTER TABLE candidate ADD COLUMN ") + Name +
              " TEXT NOT NULL DEFAULT '';";
@@ -238,7 +239,7 @@ Error Journal::saveBatch(StringRef Run, StringRef Step, const BatchRecord &B) {
 
 static constexpr const char *SelectCandidate =
     "SELECT genome, outcome, reason, device, ratio, source, plan, guard, "
-    "evidence, carried, made, finding"
+    "evidence, carried, made, finding, tunable"
     " FROM candidate WHERE run=?";
 
 static Error broken(StringRef Genome) {
@@ -252,7 +253,8 @@ static Expected<CandidateRecord> readCandidate(const Statement &Row) {
   std::optional<CandidateOutcome> Outcome = candidateOutcomeOf(Row.text(1));
   const std::string Reason = Row.text(2), Plan = Row.text(6),
                     Guard = Row.text(7), Evidence = Row.text(8),
-                    Made = Row.text(10), Finding = Row.text(11);
+                    Made = Row.text(10), Finding = Row.text(11),
+                    Open = Row.text(12);
   R.DeviceDigest = Row.text(3);
   R.Ratio = Row.number(4);
   R.Carried = Row.text(9);
@@ -264,8 +266,11 @@ static Expected<CandidateRecord> readCandidate(const Statement &Row) {
     R.Made = readHistory(Made);
   else if (R.Carried.empty()) // The first journals told neither.
     R.Carried = R.Genome;
+  if (!Open.empty())
+    R.Open = readOpen(Open);
   if (!Outcome || (!Plan.empty() && !R.Code) ||
-      (!Evidence.empty() && !R.Evidence) || (!Made.empty() && !R.Made))
+      (!Evidence.empty() && !R.Evidence) || (!Made.empty() && !R.Made) ||
+      (!Open.empty() && !R.Open))
     return broken(R.Genome);
   R.Outcome = *Outcome;
   R.Reason.Text = Reason;
@@ -300,14 +305,15 @@ Error Journal::save(StringRef Run, const CandidateRecord &C) {
   Statement Insert(Db.get(),
                    "INSERT INTO candidate(run, genome, outcome, reason,"
                    " device, ratio, source, plan, guard, evidence, carried,"
-                   " made, finding) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
+                   " made, finding, tunable)"
+                   " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
                    " ON CONFLICT(run, genome) DO UPDATE SET"
                    " outcome=excluded.outcome, reason=excluded.reason,"
                    " device=excluded.device, ratio=excluded.ratio,"
                    " source=excluded.source, plan=excluded.plan,"
                    " guard=excluded.guard, evidence=excluded.evidence,"
                    " carried=excluded.carried, made=excluded.made,"
-                   " finding=excluded.finding");
+                   " finding=excluded.finding, tunable=excluded.tunable");
   Insert.bind(Run).bind(C.Genome).bind(wordOf(C.Outcome)).bind(reasonText(C));
   Insert.bind(C.DeviceDigest).bind(C.Ratio);
   Insert.bind(C.Code ? C.Code->Source : "");
@@ -315,6 +321,7 @@ Error Journal::save(StringRef Run, const CandidateRecord &C) {
   Insert.bind(C.Code ? guardText(C.Code->When) : "");
   Insert.bind(C.Evidence ? evidenceText(*C.Evidence) : "").bind(C.Carried);
   Insert.bind(C.Made ? historyText(*C.Made) : "").bind(findingText(C.Reason));
+  Insert.bind(openText(C.Open));
   if (Insert.step() != SQLITE_DONE)
     return failure("cannot be written");
   return Error::success();

@@ -289,6 +289,44 @@ std::optional<ModelCall> readCall(StringRef Text) {
   return callFrom(*V->getAsObject());
 }
 
+std::string openText(const std::optional<TunableCode> &Code) {
+  if (!Code)
+    return "";
+  json::Array Numbers;
+  for (const Tunable &T : Code->Numbers)
+    Numbers.push_back(json::Object{{"name", T.Name},
+                                   {"strategy", T.Strategy},
+                                   {"param", T.Param},
+                                   {"values", json::Array(T.Values)},
+                                   {"value", T.Value}});
+  return print(json::Object{{"tunables", std::move(Numbers)},
+                            {"source", json::fixUTF8(Code->Source)},
+                            {"plan", Code->Plan},
+                            {"guard", Code->Guard}});
+}
+
+std::optional<TunableCode> readOpen(StringRef Text) {
+  std::optional<json::Value> V = parse(Text);
+  if (!V || !V->getAsObject())
+    return std::nullopt;
+  const json::Object &O = *V->getAsObject();
+  TunableCode Code{
+      {}, textIn(O, "source"), textIn(O, "plan"), textIn(O, "guard")};
+  forEach(O, "tunables", [&](const json::Object &From) {
+    Tunable &T = Code.Numbers.emplace_back();
+    T.Name = textIn(From, "name");
+    T.Strategy = textIn(From, "strategy");
+    T.Param = textIn(From, "param");
+    T.Value = From.getInteger("value").value_or(0);
+    if (const json::Array *Values = From.getArray("values"))
+      for (const json::Value &Each : *Values)
+        T.Values.push_back(Each.getAsInteger().value_or(0));
+  });
+  if (Code.Numbers.empty())
+    return std::nullopt;
+  return Code;
+}
+
 std::string historyText(const CandidateHistory &H) {
   json::Object O{{"parents", textsJson(H.Parents)}};
   if (!H.Reason.empty())

@@ -27,6 +27,10 @@ std::optional<CandidateEvidence> readEvidence(llvm::StringRef Text);
 std::string historyText(const CandidateHistory &H);
 std::optional<CandidateHistory> readHistory(llvm::StringRef Text);
 
+/// "" for nothing.
+std::string openText(const std::optional<TunableCode> &Code);
+std::optional<TunableCode> readOpen(llvm::StringRef Text);
+
 std::string callText(const ModelCall &C);
 std::optional<ModelCall> readCall(llvm::StringRef Text);
 

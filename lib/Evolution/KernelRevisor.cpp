@@ -120,6 +120,13 @@ reviseByModel(Provider &From, const PromptLibrary &Prompts,
   O["variant"] = quotedFact("variant.cu", R.Variant.Source);
   O["plan"] = planWords(R.Variant.Plan, P.K);
   O["guard"] = guardWords(R.Variant.When, P.K);
+  O["tunables"] = nullptr;
+  if (R.Open) { // It is repaired for all its settings.
+    O["variant"] = quotedFact("variant.cu", R.Open->Source);
+    O["plan"] = R.Open->Plan;
+    O["guard"] = R.Open->Guard;
+    O["tunables"] = tunablesText(R.Open->Numbers);
+  }
   O["trouble"] = R.Trouble;
   O["errors"] = Quoted("compiler", R.Errors);
   O["verdict"] = Quoted("gate", R.Verdict);
@@ -130,8 +137,9 @@ reviseByModel(Provider &From, const PromptLibrary &Prompts,
   O["rounds"] = R.Rounds;
   // One that gives up owes no plan.
   auto Check = [&](const json::Value &V) {
-    return givesUp(V) ? Error::success()
-                      : translationFrom(V, P.K, P.Arch).takeError();
+    return givesUp(V)
+               ? Error::success()
+               : translationFrom(V, P.K, P.Arch, P.Strategies).takeError();
   };
   Expected<StructuredAnswer> A = askStructured(
       From, Prompts, {"kernel-revisor", O, Step.str(), 16384, Check}, Counts);
@@ -141,7 +149,8 @@ reviseByModel(Provider &From, const PromptLibrary &Prompts,
     Why = A->Value.getAsObject()->getString("notes")->str();
     return std::nullopt;
   }
-  Expected<ModelTranslation> T = translationFrom(A->Value, P.K, P.Arch);
+  Expected<ModelTranslation> T =
+      translationFrom(A->Value, P.K, P.Arch, P.Strategies);
   if (!T)
     return T.takeError();
   T->Prompt = A->Prompt;

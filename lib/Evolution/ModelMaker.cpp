@@ -49,6 +49,7 @@ public:
              std::vector<std::optional<Candidate>> &Made) override;
   Error revise(ArrayRef<RevisionOrder> Orders,
                std::vector<Revision> &Made) override;
+  Error readGenes(Candidate &C, const CandidateRecord &Elite) override;
 
 private:
   struct Item {
@@ -62,6 +63,7 @@ private:
     std::optional<CandidateHistory> History = std::nullopt;
   };
   Error run(std::vector<Item> &Items);
+  Error readOriginal();
   Error ask(Item &I);
   Expected<std::optional<ModelTranslation>> translate(Item &I);
   Expected<std::optional<ModelTranslation>> repair(Item &I);
@@ -96,6 +98,8 @@ private:
 /// With what is known of the strategies \p InPlay.
 PromptKernel ModelMaker::kernel(const Genome &InPlay) const {
   PromptKernel Of{P.K, P.Gpu.Name, P.Arch, P.Workloads, &P.Gpu, {}};
+  if (Options.Tunables)
+    Of.Strategies = Library;
   for (const LibraryStrategy &S : Library)
     if (!S.Notes.empty() && any_of(InPlay, [&](const Gene &G) {
           return G.Strategy == S.Info.Name;
@@ -118,12 +122,20 @@ std::vector<PromptGene> ModelMaker::genesOf(const Genome &G) const {
 
 PromptParent ModelMaker::promptOf(const CandidateRecord &R) const {
   const Translation &Code = *R.Code;
-  return {Options.Prose ? "" : genomeText(carriedGenome(R)),
-          formatv("{0:f2} times as fast as the original", R.Ratio).str(),
-          planWords(Code.Plan, P.K),
-          guardWords(Code.When, P.K),
-          Code.Source,
-          {}};
+  PromptParent Parent{
+      Options.Prose ? "" : genomeText(carriedGenome(R)),
+      formatv("{0:f2} times as fast as the original", R.Ratio).str(),
+      planWords(Code.Plan, P.K),
+      guardWords(Code.When, P.K),
+      Code.Source,
+      {}};
+  if (R.Open && Options.Tunables) {
+    Parent.Plan = R.Open->Plan;
+    Parent.Guard = R.Open->Guard;
+    Parent.Source = R.Open->Source;
+    Parent.Tunables = tunablesText(R.Open->Numbers);
+  }
+  return Parent;
 }
 
 /// The one parent's code, with free choice of strategies.
@@ -266,6 +278,8 @@ Expected<std::optional<ModelTranslation>> ModelMaker::repair(Item &I) {
         Q.Earlier.push_back(S.Trouble);
   Q.Round = I.Round;
   Q.Rounds = Options.Rounds;
+  if (R.Open && Options.Tunables)
+    Q.Open = &*R.Open;
   Genome InPlay = I.Order->Genes;
   append_range(InPlay, carriedGenome(R));
   return reviseByModel(I.Answered->Log, *Options.Prompts, kernel(InPlay), Q,
@@ -306,9 +320,7 @@ static Genome genesNamed(ArrayRef<std::string> Names, const Genome &Before,
                          ArrayRef<LibraryStrategy> Library) {
   Genome All;
   for (StringRef Text : Names) {
-    StringRef Name =
-        Text.take_until([](char C) { return C == '{' || C == '('; })
-            .trim(" \t`'\"@");
+    const StringRef Name = strategyIn(Text);
     const auto *S = find_if(
         Library, [&](const LibraryStrategy &S) { return S.Info.Name == Name; });
     auto IsIt = [&](const Gene &G) { return G.Strategy == Name; };
@@ -367,6 +379,13 @@ Expected<Candidate> ModelMaker::candidateOf(Item &I) {
           &Answered.Answer->CarriedOut, {P, OriginalPtx, C}, Library);
       C.Record.Carried = genomeText(R.Carried);
       Denied = std::move(R.Denied);
+    }
+    if (Answered.Answer->Open) {
+      C.Record.Open = Answered.Answer->Open;
+      const ArrayRef<Tunable> Numbers = C.Record.Open->Numbers;
+      C.Record.Carried =
+          genomeText(withSetting(carriedGenome(C.Record), Numbers,
+                                 presentSetting(Numbers), infosOf(Library)));
     }
   } else {
     C.Record.end(CandidateOutcome::NoAnswer, Answered.NoAnswer);
@@ -433,15 +452,46 @@ Error ModelMaker::checkUsable(ArrayRef<Item *> Asked) {
       "--record folder and --resume");
 }
 
+Error ModelMaker::readOriginal() {
+  if (!OriginalPtx.empty())
+    return Error::success();
+  return generatePtx(Evaluator.originalBitcode(), P.Arch).moveInto(OriginalPtx);
+}
+
+/// Genes whose numbers are open may show in one setting and not in another.
+Error ModelMaker::readGenes(Candidate &C, const CandidateRecord &Elite) {
+  if (Error E = readOriginal())
+    return E;
+  Genome Possible = carriedGenome(Elite);
+  std::vector<std::string> Named;
+  if (Elite.Made)
+    for (const CandidateStage &S : Elite.Made->Stages)
+      if (S.CarriedOut)
+        Named = *S.CarriedOut;
+  const ArrayRef<Tunable> Numbers = C.Record.Open->Numbers;
+  std::vector<std::string> Open;
+  for (const Tunable &T : Numbers)
+    Open.push_back(T.Strategy);
+  for (Gene &G : genesNamed(Open, Possible, Library))
+    if (none_of(Possible,
+                [&](const Gene &Mine) { return Mine.Strategy == G.Strategy; }))
+      Possible.push_back(std::move(G));
+  const Setting Now = presentSetting(Numbers);
+  const std::vector<StrategyInfo> Strategies = infosOf(Library);
+  HandshakeResult R =
+      shakeHands(withSetting(std::move(Possible), Numbers, Now, Strategies),
+                 &Named, {P, OriginalPtx, C}, Library);
+  C.Record.Carried =
+      genomeText(withSetting(std::move(R.Carried), Numbers, Now, Strategies));
+  C.Record.Made->Stages.back().CarriedOut = std::move(Named);
+  C.Record.Made->Stages.back().Denied = std::move(R.Denied);
+  return Error::success();
+}
+
 /// Asks for all, in waves of as many as the limit of calls surely allows.
 Error ModelMaker::run(std::vector<Item> &Items) {
-  if (OriginalPtx.empty()) {
-    Expected<std::string> Ptx =
-        generatePtx(Evaluator.originalBitcode(), P.Arch);
-    if (!Ptx)
-      return Ptx.takeError();
-    OriginalPtx = std::move(*Ptx);
-  }
+  if (Error E = readOriginal())
+    return E;
   for (size_t Next = 0; Next < Items.size();) {
     size_t End = Next;
     while (End < Items.size() &&

@@ -11,6 +11,7 @@
 #include "JudgeAhead.h"
 #include "OtherBuild.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
 #include "cupilot/Evolution/Breeder.h"
 #include "cupilot/Evolution/ModelMaker.h"
@@ -24,8 +25,10 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <atomic>
 #include <map>
 #include <set>
+#include <thread>
 
 using namespace llvm;
 
@@ -50,6 +53,22 @@ struct Improvement {
   CandidateRecord Elite;
   Genome Key;
   ImproveOrder Order;
+};
+
+/// Settings of one variant's numbers.
+struct Sweep {
+  Scoreboard::Entry Elite;
+  std::vector<Tunable> Numbers;
+  std::vector<SearchEntry> Entries = {};
+  std::vector<Translation> Codes = {}; ///< Of the entries.
+};
+
+/// A setting that compiles, beside the others.
+struct Racer {
+  SearchEntry *E;
+  unsigned Levels = 0;
+  double Ratio = 0;
+  bool Out = false; ///< It is wrong, or no faster than the elite.
 };
 
 /// One search, from its beginning or from where its journal ends.
@@ -104,6 +123,19 @@ private:
   Error finish(SearchEntry &E, unsigned Generation);
   Error evaluateOnGpu(unsigned Generation,
                       MutableArrayRef<SearchEntry> Entries);
+  Error tune(unsigned Generation);
+  std::optional<Sweep> nextSweep();
+  Error drawSettings(Sweep &S, unsigned Generation);
+  Expected<bool> addSetting(Sweep &S, const Setting &To, unsigned Generation);
+  Error makeSettings(Sweep &S);
+  Expected<std::vector<SearchEntry *>> rankSettings(Sweep &S,
+                                                    unsigned Generation);
+  Error raceSettings(const Sweep &S, MutableArrayRef<Racer> Racers,
+                     StringRef Step);
+  Error estimateSettings(const Sweep &S, MutableArrayRef<Racer> Racers);
+  Error judgeSettings(const Sweep &S, ArrayRef<SearchEntry *> Best,
+                      unsigned Generation);
+  Error endSetting(SearchEntry &E, StringRef Elite, unsigned Generation);
   Error onGpu(StringRef Step, function_ref<Error()> Ask) {
     return askGpu(Run, Step, Step, Ask);
   }
@@ -125,6 +157,10 @@ private:
   bool goesOn() { return !isOverBudget() && !isOutOfTime(); }
   Error save(const CandidateRecord &R);
   bool atCeiling(const CandidateRecord &R) const;
+  bool isDone() const {
+    return any_of(Judged,
+                  [&](const auto &Each) { return atCeiling(Each.second); });
+  }
   void remember(const CandidateRecord &R) {
     if (!R.DeviceDigest.empty() && R.Code && !findSame(R))
       Seen[R.DeviceDigest].push_back({R.Code->Plan, R.Genome});
@@ -165,6 +201,7 @@ private:
   std::unique_ptr<Breeder> Breeding;
   std::map<std::string, std::string> Ordered; ///< Genome to the variant's name.
   std::map<std::string, CandidateRecord> Judged; ///< By the variant's name.
+  std::set<std::string> Swept; ///< Code whose numbers were tuned.
   std::string Run, Class;
   std::optional<EarlyEnd> Ended;
   double Best = 1;
@@ -184,6 +221,8 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
       .add(P.Seed)
       .add(O.Population)
       .add(O.Generations);
+  if (O.Tune)
+    B.add("tune").add(uint64_t(O.Tune));
   B.add(O.Offspring).add(static_cast<uint64_t>(GateVersion));
   B.add(static_cast<uint64_t>(SearchVersion));
   // Where the GPU is does not matter: another spool may go on, or replay.
@@ -1188,6 +1227,321 @@ Error SearchLoop::evaluateOnGpu(unsigned Generation,
   return Error::success();
 }
 
+//===----------------------------------------------------------------------===//
+// Numbers that code leaves open
+//===----------------------------------------------------------------------===//
+
+/// The stage of candidates that are settings of another one's numbers. Their
+/// steps on a GPU begin with it, too: recordings are found by it.
+static constexpr StringRef TuneStage = "tune";
+
+/// The fastest code whose numbers were not tuned yet, if it is nearly as fast
+/// as the best. By rules a genome is code whose numbers are its parameters.
+std::optional<Sweep> SearchLoop::nextSweep() {
+  static constexpr size_t MostElites = 4;
+  static constexpr double Near = 0.7; ///< Of the best one's speed-up.
+  const std::vector<StrategyInfo> Strategies =
+      strategiesOf(Population->getOperation());
+  const std::vector<const Scoreboard::Entry *> Elites =
+      Board->elites(MostElites);
+  for (const Scoreboard::Entry *E : Elites) {
+    const CandidateRecord &R = E->Record;
+    if (R.Ratio < Near * Elites.front()->Record.Ratio)
+      break;
+    std::vector<Tunable> Numbers;
+    std::string Key;
+    if (R.Open) {
+      Numbers = R.Open->Numbers;
+      Key = R.Open->Source + R.Open->Plan + R.Open->Guard;
+    } else if (!Options.Agents) {
+      const Genome G = carriedGenome(R);
+      Numbers = tunablesOf(G, Strategies);
+      for (const Gene &Each : G)
+        Key += Each.Strategy + " ";
+    }
+    if (countSettings(Numbers) < 2 || !Swept.insert(digest(Key)).second)
+      continue;
+    if (countSettings(Numbers) > MostSettings) {
+      if (Options.Tell)
+        Options.Tell(formatv("the parameters of {0} have more than {1} "
+                             "settings: they are not tuned",
+                             R.Genome, MostSettings)
+                         .str());
+      continue;
+    }
+    return Sweep{*E, std::move(Numbers)};
+  }
+  return std::nullopt;
+}
+
+/// Adds a setting that is new, and that a recorded launch could run; false
+/// where it is not.
+Expected<bool> SearchLoop::addSetting(Sweep &S, const Setting &To,
+                                      unsigned Generation) {
+  const CandidateRecord &Elite = S.Elite.Record;
+  const Genome Carried = withSetting(carriedGenome(Elite), S.Numbers, To,
+                                     strategiesOf(Population->getOperation()));
+  const Genome Key = Elite.Open ? settingOf(Elite, To) : Carried;
+  if (Ordered.count(genomeText(Key)))
+    return false;
+  Expected<Translation> Code =
+      Elite.Open ? codeWith(*Elite.Open, To, Problem.K, Problem.Arch)
+                 : Evaluator->translate(Key);
+  if (!Code) {
+    if (Error E = absorbFinding(Code.takeError(), [](StringRef) {}))
+      return std::move(E);
+    return false;
+  }
+  Expected<bool> Admitted = Evaluator->isAdmitted(*Code);
+  if (!Admitted || !*Admitted)
+    return Admitted;
+  auto Known = J.find(Run, genomeText(Key));
+  if (!Known)
+    return Known.takeError();
+  SearchEntry E{
+      VariantOp(),
+      {formatv("g{0}_t{1}", Generation, S.Entries.size()).str(), Key, {}},
+      std::move(*Known)};
+  E.Order.Parents.push_back(Elite);
+  CandidateRecord &R = E.Record;
+  R.Genome = genomeText(Key);
+  R.Carried = genomeText(Carried);
+  R.Open = Elite.Open;
+  if (R.Open)
+    for (auto [T, Value] : zip_equal(R.Open->Numbers, To))
+      T.Value = Value;
+  R.Made.emplace().Parents = {Elite.Genome};
+  CandidateStage &Stage = R.Made->Stages.emplace_back();
+  Stage.Name = TuneStage.str();
+  Stage.Notes = settingText(S.Numbers, To);
+  Ordered[R.Genome] = E.Order.Name;
+  S.Entries.push_back(std::move(E));
+  S.Codes.push_back(std::move(*Code));
+  return true;
+}
+
+Error SearchLoop::drawSettings(Sweep &S, unsigned Generation) {
+  constexpr size_t TriesOfOne = 8; // Then plan and guard fit few settings.
+  Random R(Problem.Seed, TuneStage, Generation);
+  size_t Tries = 0;
+  for (const Setting &To : settingsToTry(S.Numbers, R)) {
+    if (S.Entries.size() == Options.Tune || ++Tries > TriesOfOne * Options.Tune)
+      break;
+    if (Error E = addSetting(S, To, Generation).takeError())
+      return E;
+  }
+  return Error::success();
+}
+
+/// Compiles what the journal does not know, some beside each other.
+Error SearchLoop::makeSettings(Sweep &S) {
+  std::vector<std::optional<Expected<Candidate>>> Made(S.Entries.size());
+  std::vector<std::thread> Threads;
+  std::atomic<size_t> Next = 0;
+  for (unsigned T = 0; T < std::max(2u, Options.Jobs); ++T)
+    Threads.emplace_back([&] {
+      for (size_t I; (I = Next++) < S.Entries.size();)
+        if (!S.Entries[I].Known)
+          Made[I].emplace(Evaluator->prepare(S.Entries[I].Order.Genes,
+                                             std::move(S.Codes[I])));
+    });
+  for (std::thread &T : Threads)
+    T.join();
+  Error Failure = Error::success();
+  for (auto [E, C] : zip_equal(S.Entries, Made)) {
+    if (!C)
+      continue;
+    if (!*C) {
+      Failure = joinErrors(std::move(Failure), C->takeError());
+      continue;
+    }
+    CandidateRecord &R = (*C)->Record;
+    R.Carried = std::move(E.Record.Carried);
+    R.Open = std::move(E.Record.Open);
+    R.Made = std::move(E.Record.Made);
+    (*C)->IsByRules = !R.Open;
+    if (R.Open && R.Outcome == CandidateOutcome::Unjudged)
+      Failure =
+          joinErrors(std::move(Failure), Maker->readGenes(**C, S.Elite.Record));
+    E.Made = std::move(**C);
+  }
+  return Failure;
+}
+
+/// Times \p Racers beside the elite on a GPU.
+Error SearchLoop::raceSettings(const Sweep &S, MutableArrayRef<Racer> Racers,
+                               StringRef Step) {
+  std::vector<WaitingCandidate> Waiting{{S.Elite.Record}};
+  for (const Racer &Each : Racers)
+    Waiting.push_back({Each.E->Record, Each.E->Made});
+  std::vector<GpuRank> Ranks;
+  if (Error E =
+          onGpu(Step, [&] { return Gpu->race(Step, Waiting).moveInto(Ranks); }))
+    return E;
+  const GpuRank &Own = Ranks.front();
+  for (auto [Each, Rank] : zip_equal(Racers, drop_begin(Ranks))) {
+    Each.Levels = Rank.Levels;
+    Each.Ratio = Rank.Ratio;
+    Each.Out = Rank.Wrong || std::pair(Rank.Levels, Rank.Ratio) <=
+                                 std::pair(Own.Levels, Own.Ratio);
+    if (Rank.Wrong && !Each.E->Known)
+      Each.E->Record.reject(Rank.Wrong->Reason == GateReason::NeverAdmitted
+                                ? FoundBy::Gate
+                                : FoundBy::Gpu,
+                            *Rank.Wrong);
+  }
+  return Error::success();
+}
+
+/// The same by modelled times. Who was at the gate before the search was killed
+/// comes first.
+Error SearchLoop::estimateSettings(const Sweep &S,
+                                   MutableArrayRef<Racer> Racers) {
+  for (Racer &Each : Racers) {
+    if (Each.E->Known) {
+      Each.Out = Each.E->Known->Outcome == CandidateOutcome::Outpaced;
+      Each.Levels = 1;
+      continue;
+    }
+    if (isOutOfTime())
+      return Error::success();
+    if (Error Failure = Evaluator->estimate(*Each.E->Made))
+      return Failure;
+    Each.Ratio = Each.E->Made->Record.Ratio;
+    Each.Out = Each.Ratio <= S.Elite.Record.Ratio;
+  }
+  return Error::success();
+}
+
+/// Who is worth the gate: the fastest that are faster than the elite. The
+/// others get the outcome of the cheapest check that they fail.
+Expected<std::vector<SearchEntry *>>
+SearchLoop::rankSettings(Sweep &S, unsigned Generation) {
+  static constexpr size_t MostGated = 2;
+  std::vector<Racer> Racers;
+  for (SearchEntry &E : S.Entries) {
+    E.Record = E.Known ? *E.Known : E.Made->Record;
+    CandidateRecord &R = E.Record;
+    if (!E.Known && R.Outcome == CandidateOutcome::Unjudged)
+      endAsDuplicate(R);
+    for (const Racer &Other : Racers)
+      if (!E.Known && R.Outcome == CandidateOutcome::Unjudged &&
+          isSameCode(Other.E->Record, R))
+        R.end(CandidateOutcome::Duplicate,
+              "the same device code as " + Other.E->Record.Genome);
+    if (R.Outcome == CandidateOutcome::Unjudged ||
+        R.Outcome == CandidateOutcome::Outpaced ||
+        progressOf(R.Outcome) > progressOf(CandidateOutcome::Outpaced))
+      Racers.push_back({&E});
+  }
+  if (!Racers.empty())
+    if (Error E =
+            Gpu ? raceSettings(S, Racers, (TuneStage + Twine(Generation)).str())
+                : estimateSettings(S, Racers))
+      return std::move(E);
+  llvm::sort(Racers, [](const Racer &A, const Racer &B) {
+    return std::tuple(A.Out, B.Levels, -A.Ratio, A.E) <
+           std::tuple(B.Out, A.Levels, -B.Ratio, B.E);
+  });
+  std::vector<SearchEntry *> Best;
+  for (const Racer &Each : Racers) {
+    if (!Each.Out && Best.size() < MostGated) {
+      Best.push_back(Each.E);
+      continue;
+    }
+    CandidateRecord &R = Each.E->Record;
+    if (R.Outcome != CandidateOutcome::Unjudged)
+      continue;
+    R.end(CandidateOutcome::Outpaced);
+    R.Ratio = Each.Ratio;
+  }
+  return Best;
+}
+
+/// The verdict of a setting that was worth one goes into the population.
+Error SearchLoop::endSetting(SearchEntry &E, StringRef Elite,
+                             unsigned Generation) {
+  if (progressOf(E.Record.Outcome) <= progressOf(CandidateOutcome::Outpaced)) {
+    remember(E.Record);
+    if (Options.Progress)
+      Options.Progress(Generation, E.Record, Best);
+    return Error::success();
+  }
+  KernelOp Kernel = kernel();
+  mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(&Kernel.getBody().front());
+  Variant V;
+  V.Name = E.Order.Name;
+  V.Genes = carriedGenome(E.Record);
+  if (mlir::SymbolTable::lookupSymbolIn(Kernel, Elite))
+    V.Parents = {Elite.str()};
+  E.V = addVariant(B, V, Kernel.getScalars().size());
+  return settle(E.V, E.Record, Generation);
+}
+
+/// Gate, and with a GPU its judgement, on fresh rounds.
+Error SearchLoop::judgeSettings(const Sweep &S, ArrayRef<SearchEntry *> Best,
+                                unsigned Generation) {
+  std::vector<SearchEntry *> Fresh, Passed;
+  copy_if(Best, std::back_inserter(Fresh),
+          [](const SearchEntry *E) { return !E->Known; });
+  for (SearchEntry *E : Fresh) {
+    E->Made->Record = E->Record; // What was estimated is no verdict.
+    E->Made->Record.Ratio = 0;
+  }
+  judgeAhead(Fresh);
+  for (SearchEntry *E : Fresh) {
+    if (Error Failure = judge(*E))
+      return Failure;
+    if (E->TooLate)
+      return Error::success();
+    if (Error Failure = save(E->Record))
+      return Failure;
+  }
+  for (SearchEntry *E : Best)
+    if (E->Record.Outcome == CandidateOutcome::Passed)
+      Passed.push_back(E);
+  if (Error E = judgeOnGpu((TuneStage + "d" + Twine(Generation)).str(), Passed))
+    return E;
+  for (SearchEntry *E : Passed)
+    if (Error Failure = save(E->Record))
+      return Failure;
+  for (SearchEntry *E : Best)
+    if (Error Failure = endSetting(*E, S.Elite.Name, Generation))
+      return Failure;
+  return Error::success();
+}
+
+/// Tries other numbers in the fastest code that leaves some open. No model is
+/// asked.
+Error SearchLoop::tune(unsigned Generation) {
+  if (Options.Tune == 0 || Ended || isOutOfTime() || isDone())
+    return Error::success();
+  std::optional<Sweep> S = nextSweep();
+  if (!S)
+    return Error::success();
+  if (Error E = drawSettings(*S, Generation))
+    return E;
+  if (Error E = makeSettings(*S))
+    return E;
+  Expected<std::vector<SearchEntry *>> Best = rankSettings(*S, Generation);
+  if (!Best)
+    return Best.takeError();
+  if (isOutOfTime())
+    return Error::success();
+  for (SearchEntry &E : S->Entries) {
+    if (is_contained(*Best, &E))
+      continue;
+    if (!E.Known)
+      if (Error Failure = save(E.Record))
+        return Failure;
+    if (Error Failure = endSetting(E, S->Elite.Name, Generation))
+      return Failure;
+  }
+  if (Error E = judgeSettings(*S, *Best, Generation))
+    return E;
+  return J.saveGeneration(Run, Generation, printModule(*Population));
+}
+
 /// The last checks of the best, until enough have passed them.
 Error SearchLoop::acceptOnGpu(std::vector<CandidateRecord> &Accepted,
                               SearchResult &Result) {
@@ -1293,6 +1647,20 @@ Error SearchLoop::judgeOthers(ArrayRef<CandidateRecord> Accepted,
   return Error::success();
 }
 
+/// How the text of \p R came to be: of a setting, the text that it is one of.
+/// Null: nobody knows.
+static const CandidateHistory *authorOf(const CandidateRecord &R,
+                                        ArrayRef<CandidateRecord> All) {
+  const CandidateHistory *By = R.Made ? &*R.Made : nullptr;
+  while (By && By->Stages.size() == 1 && By->Stages.front().Name == TuneStage) {
+    const auto *Of = find_if(All, [&](const CandidateRecord &Each) {
+      return Each.Genome == By->Parents.front();
+    });
+    By = Of != All.end() && Of->Made ? &*Of->Made : nullptr;
+  }
+  return By;
+}
+
 Expected<SearchResult> SearchLoop::collect() {
   Expected<std::vector<CandidateRecord>> All = J.candidates(Run);
   if (!All)
@@ -1348,9 +1716,9 @@ Expected<SearchResult> SearchLoop::collect() {
     V.Digest = digest(R.Code->Source);
     V.Fitness = R.Ratio;
     V.Outcome = R.Outcome;
-    if (R.Made) {
-      V.Prompts = R.Made->prompts();
-      if (const ModelCall *Last = R.Made->lastCall())
+    if (const CandidateHistory *By = authorOf(R, Result.All)) {
+      V.Prompts = By->prompts();
+      if (const ModelCall *Last = By->lastCall())
         V.By = {Last->Provider, Last->Model, ""};
     }
     V.Evidence.push_back(measurementOf(*R.Evidence, R.Ratio, Problem));
@@ -1372,9 +1740,10 @@ Expected<SearchResult> SearchLoop::run() {
   if (!Ended)
     if (Error E = endOfBudget(evaluate(0)))
       return std::move(E);
+  if (Error E = tune(0))
+    return std::move(E);
   for (unsigned G = 1; !Ended && G < Options.Generations; ++G) {
-    if (any_of(Judged,
-               [&](const auto &Each) { return atCeiling(Each.second); })) {
+    if (isDone()) {
       Ended = {EarlyEnd::Cause::NearCeiling,
                formatv("the best time is within {0:P0} of what the GPU's "
                        "ceilings allow",
@@ -1388,6 +1757,8 @@ Expected<SearchResult> SearchLoop::run() {
     if (Ended)
       break;
     if (Error E = endOfBudget(evaluate(G)))
+      return std::move(E);
+    if (Error E = tune(G))
       return std::move(E);
   }
   if (!Ended && Maker && Maker->exhausted())

@@ -32,6 +32,13 @@ std::vector<LibraryStrategy> libraryStrategies(mlir::Operation *Library) {
   return All;
 }
 
+std::vector<StrategyInfo> infosOf(ArrayRef<LibraryStrategy> Library) {
+  std::vector<StrategyInfo> All;
+  for (const LibraryStrategy &S : Library)
+    All.push_back(S.Info);
+  return All;
+}
+
 Error readNotes(StringRef Strategies, MutableArrayRef<LibraryStrategy> All) {
   for (LibraryStrategy &S : All) {
     SmallString<128> Path(Strategies);

@@ -212,6 +212,9 @@ json::Object kernelFacts(const PromptKernel &P) {
                       {"kernel", quotedFact("kernel.cu", P.K.Slice)},
                       {"parameters", std::move(Parameters)},
                       {"workloads", std::move(Workloads)},
+                      {"has_tunables", !P.Strategies.empty()},
+                      {"unasked", P.Strategies.empty() ? json::Array{"tunables"}
+                                                       : json::Array()},
                       {"contract", contractFact(P.K.Contract)}};
 }
 
@@ -221,13 +224,14 @@ askForCode(Provider &From, const PromptLibrary &Prompts, StringRef Prompt,
            AnswerCounts *Counts) {
   // What the schema cannot say, the repair round shall hear, too.
   auto Check = [&](const json::Value &V) {
-    return translationFrom(V, P.K, P.Arch).takeError();
+    return translationFrom(V, P.K, P.Arch, P.Strategies).takeError();
   };
   Expected<StructuredAnswer> A = askStructured(
       From, Prompts, {Prompt, Facts, Step.str(), 16384, Check}, Counts);
   if (!A)
     return A.takeError();
-  Expected<ModelTranslation> T = translationFrom(A->Value, P.K, P.Arch);
+  Expected<ModelTranslation> T =
+      translationFrom(A->Value, P.K, P.Arch, P.Strategies);
   if (!T)
     return T.takeError();
   T->Prompt = A->Prompt;
@@ -236,14 +240,16 @@ askForCode(Provider &From, const PromptLibrary &Prompts, StringRef Prompt,
 }
 
 static json::Object parentFacts(const PromptParent &P, StringRef File) {
-  return json::Object{{"parent_genome", P.Genome.empty()
-                                            ? json::Value(nullptr)
-                                            : json::Value(P.Genome)},
-                      {"parent_outcome", P.Outcome},
-                      {"parent_plan", P.Plan},
-                      {"parent_guard", P.Guard},
-                      {"parent_figures", textFacts(P.Figures)},
-                      {"source", quotedFact(File, P.Source)}};
+  return json::Object{
+      {"parent_genome",
+       P.Genome.empty() ? json::Value(nullptr) : json::Value(P.Genome)},
+      {"parent_outcome", P.Outcome},
+      {"parent_plan", P.Plan},
+      {"parent_guard", P.Guard},
+      {"parent_tunables",
+       P.Tunables.empty() ? json::Value(nullptr) : json::Value(P.Tunables)},
+      {"parent_figures", textFacts(P.Figures)},
+      {"source", quotedFact(File, P.Source)}};
 }
 
 Expected<ModelTranslation>

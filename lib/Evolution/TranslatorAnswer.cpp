@@ -13,11 +13,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/PlanText.h"
+#include "cupilot/Evolution/StrategyLibrary.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
 #include "cupilot/LLM/Secrets.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Regex.h"
 
 using namespace llvm;
@@ -25,13 +27,20 @@ using namespace llvm;
 namespace cupilot {
 
 namespace {
-/// Writes the short forms, and keeps what the first fault was.
+/// Writes the short forms, and keeps what the first fault was. The names of
+/// \p Numbers stand for what they are set to.
 class ShortForms {
 public:
+  ShortForms(ArrayRef<Tunable> Numbers, const Setting &To)
+      : Numbers(Numbers), To(To) {}
   std::string expression(StringRef Text, const Twine &Where);
   std::string condition(StringRef Text);
   std::string three(const json::Array *Sizes, const Twine &Where);
   std::string word(StringRef Text, StringRef Pattern, const Twine &Where);
+  std::string mapWord(StringRef Text) {
+    return inNumbers(word(Text, "^[A-Za-z_][A-Za-z0-9_]* [A-Za-z0-9_ ,()+*-]+$",
+                          "plan.tensor_maps"));
+  }
   std::optional<std::string> Fault;
 
 private:
@@ -41,8 +50,31 @@ private:
     return "0";
   }
   std::string checked(StringRef Text, StringRef Letters, const Twine &Where);
+  std::string inNumbers(StringRef Text) const;
+
+  ArrayRef<Tunable> Numbers;
+  const Setting &To;
 };
 } // namespace
+
+/// \p Text with numbers in the place of tunables' names.
+std::string ShortForms::inNumbers(StringRef Text) const {
+  std::string Result;
+  while (!Text.empty()) {
+    const StringRef Word =
+        Text.take_while([](char C) { return isAlnum(C) || C == '_'; });
+    const auto *T = find_if(
+        Numbers, [&](const Tunable &Each) { return Each.Name == Word; });
+    if (Word.empty())
+      Result += Text.front();
+    else if (T != Numbers.end())
+      Result += std::to_string(To[T - Numbers.begin()]);
+    else
+      Result += Word;
+    Text = Text.drop_front(std::max<size_t>(Word.size(), 1));
+  }
+  return Result;
+}
 
 std::string ShortForms::checked(StringRef Text, StringRef Letters,
                                 const Twine &Where) {
@@ -59,7 +91,7 @@ std::string ShortForms::checked(StringRef Text, StringRef Letters,
     return fail(Where, Text,
                 "an expression has names, integers, + - * ( ), floordiv, "
                 "ceildiv and mod alone");
-  return Text.str();
+  return inNumbers(Text);
 }
 
 std::string ShortForms::expression(StringRef Text, const Twine &Where) {
@@ -99,11 +131,7 @@ static std::string planText(const json::Object &Plan, ShortForms &Forms) {
         "scratch=" + Forms.expression(*Bytes.getAsString(), "plan.scratch") +
         "; ";
   for (const json::Value &Map : *Plan.getArray("tensor_maps"))
-    Text += "tensormap=" +
-            Forms.word(Map.getAsString()->trim(),
-                       "^[A-Za-z_][A-Za-z0-9_]* [A-Za-z0-9_ ,()+*-]+$",
-                       "plan.tensor_maps") +
-            "; ";
+    Text += "tensormap=" + Forms.mapWord(Map.getAsString()->trim()) + "; ";
   for (auto [I, Value] : enumerate(*Plan.getArray("launches"))) {
     const json::Object &L = *Value.getAsObject();
     std::string Where = "plan.launches[" + utostr(I) + "]";
@@ -161,22 +189,15 @@ static StringRef lastPart(StringRef Name) {
   return Name.contains("::") ? Name.rsplit("::").second : Name;
 }
 
-Expected<ModelTranslation> translationFrom(const json::Value &Answer,
-                                           const Kernel &K, StringRef Arch) {
-  const json::Object &O = *Answer.getAsObject();
-  ModelTranslation T;
-  T.Code.Source = O.getString("source")->str();
-  if (StringRef(T.Code.Source).trim().empty())
-    return findingError("source: there is none");
-  T.Notes = O.getString("notes")->str();
-  for (const json::Value &Name : *O.getArray("carried_out"))
-    T.CarriedOut.push_back(Name.getAsString()->str());
-  if (O.getObject("plan")->getArray("launches")->empty())
-    return findingError("plan.launches: there is none");
-  ShortForms Forms;
-  const json::Object &PlanObject = *O.getObject("plan");
+/// An ordinary variant of \p Source and of an answer's plan and guard, in which
+/// \p Numbers are set to \p To.
+static Expected<Translation>
+codeFrom(StringRef Source, const json::Object &PlanObject,
+         const json::Object &GuardObject, ArrayRef<Tunable> Numbers,
+         const Setting &To, const Kernel &K, StringRef Arch) {
+  ShortForms Forms(Numbers, To);
   std::string PlanForm = planText(PlanObject, Forms),
-              GuardForm = guardText(*O.getObject("guard"), Forms);
+              GuardForm = guardText(GuardObject, Forms);
   if (Forms.Fault)
     return findingError(*Forms.Fault);
   Expected<LaunchPlan> Plan = parsePlan(PlanForm, K);
@@ -185,18 +206,104 @@ Expected<ModelTranslation> translationFrom(const json::Value &Answer,
   Expected<Guard> When = parseGuard(GuardForm, K, Arch);
   if (!When)
     return asFinding(When.takeError(), "guard");
-  T.Code.Plan = std::move(*Plan);
-  T.Code.When = std::move(*When);
+  Translation Code;
+  for (auto [T, Value] : zip_equal(Numbers, To))
+    Code.Source +=
+        ("constexpr int " + T.Name + " = " + Twine(Value) + ";\n").str();
+  Code.Source += Source;
+  Code.Plan = std::move(*Plan);
+  Code.When = std::move(*When);
   for (auto [L, Value] :
-       zip(T.Code.Plan.Launches, *PlanObject.getArray("launches"))) {
+       zip(Code.Plan.Launches, *PlanObject.getArray("launches"))) {
     StringRef Name = *Value.getAsObject()->getString("kernel");
     // With more parameters it is another function.
     bool Original = Name == K.Symbol || Name == K.Name ||
                     (bareName(Name) == bareName(K.Name)) ||
                     bareName(Name) == lastPart(bareName(K.Name));
-    L.Symbol =
-        Original && T.Code.Plan.extraParams() == 0 ? K.Symbol : Name.str();
+    L.Symbol = Original && Code.Plan.extraParams() == 0 ? K.Symbol : Name.str();
   }
+  return Code;
+}
+
+Expected<Translation> codeWith(const TunableCode &Code, const Setting &To,
+                               const Kernel &K, StringRef Arch) {
+  Expected<json::Value> Plan = json::parse(Code.Plan);
+  if (!Plan)
+    return Plan.takeError();
+  Expected<json::Value> When = json::parse(Code.Guard);
+  if (!When)
+    return When.takeError();
+  if (!Plan->getAsObject() || !When->getAsObject())
+    return resourceError("the journal contains a damaged plan",
+                         "delete it to start a new search");
+  return codeFrom(Code.Source, *Plan->getAsObject(), *When->getAsObject(),
+                  Code.Numbers, To, K, Arch);
+}
+
+StringRef strategyIn(StringRef Text) {
+  return Text.take_until([](char C) { return C == '{' || C == '('; })
+      .trim(" \t`'\"@");
+}
+
+/// The tunables of \p Answer, which are parameters of genes that it names.
+static Expected<std::vector<Tunable>>
+tunablesIn(const json::Object &Answer, const Kernel &K,
+           ArrayRef<std::string> CarriedOut,
+           ArrayRef<LibraryStrategy> Strategies) {
+  std::vector<Tunable> All;
+  const json::Array *List = Answer.getArray("tunables");
+  if (!List || Strategies.empty())
+    return All;
+  for (const json::Value &V : *List) {
+    const json::Object &O = *V.getAsObject();
+    Tunable &T = All.emplace_back();
+    T.Name = O.getString("name")->str();
+    T.Strategy = strategyIn(*O.getString("strategy")).str();
+    T.Param = O.getString("param")->trim().str();
+    T.Value = *O.getInteger("value");
+    for (const json::Value &Each : *O.getArray("values"))
+      if (!is_contained(T.Values, *Each.getAsInteger()))
+        T.Values.push_back(*Each.getAsInteger());
+    if (none_of(CarriedOut,
+                [&](StringRef Text) { return strategyIn(Text) == T.Strategy; }))
+      return findingError("tunables: '" + T.Name +
+                          "': carried_out does not "
+                          "name its strategy '" +
+                          excerpt(T.Strategy, 80) + "'");
+  }
+  if (Error E = checkTunables(All, K, Strategies))
+    return std::move(E);
+  return All;
+}
+
+Expected<ModelTranslation>
+translationFrom(const json::Value &Answer, const Kernel &K, StringRef Arch,
+                ArrayRef<LibraryStrategy> Strategies) {
+  const json::Object &O = *Answer.getAsObject();
+  ModelTranslation T;
+  const StringRef Source = *O.getString("source");
+  if (Source.trim().empty())
+    return findingError("source: there is none");
+  T.Notes = O.getString("notes")->str();
+  for (const json::Value &Name : *O.getArray("carried_out"))
+    T.CarriedOut.push_back(Name.getAsString()->str());
+  const json::Object &Plan = *O.getObject("plan"),
+                     &When = *O.getObject("guard");
+  if (Plan.getArray("launches")->empty())
+    return findingError("plan.launches: there is none");
+  Expected<std::vector<Tunable>> Numbers =
+      tunablesIn(O, K, T.CarriedOut, Strategies);
+  if (!Numbers)
+    return Numbers.takeError();
+  if (Error E = codeFrom(Source, Plan, When, *Numbers, presentSetting(*Numbers),
+                         K, Arch)
+                    .moveInto(T.Code))
+    return std::move(E);
+  auto Print = [](const json::Object &Each) {
+    return formatv("{0}", json::Value(json::Object(Each))).str();
+  };
+  if (!Numbers->empty())
+    T.Open = {std::move(*Numbers), Source.str(), Print(Plan), Print(When)};
   return T;
 }
 

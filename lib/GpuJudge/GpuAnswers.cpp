@@ -384,6 +384,70 @@ static std::optional<bool> makesRecorded(const json::Object *Run,
   return Any ? std::optional(Same) : std::nullopt;
 }
 
+/// The latest time of a race on \p Workload, and on how many levels there is
+/// one.
+static std::pair<const json::Object *, unsigned>
+lastHeat(const json::Object &Results, StringRef Id, StringRef Workload) {
+  const json::Object *Last = nullptr;
+  unsigned Levels = 0;
+  while (const json::Object *T = Results.getObject(
+             (Id + "-" + Workload + "-time" + Twine(Levels)).str())) {
+    if (answerOf(*T) == Answer::Skipped)
+      break;
+    Last = T;
+    ++Levels;
+  }
+  return {Last, Levels};
+}
+
+Expected<std::vector<GpuRank>> readRace(const json::Object &Results,
+                                        const GpuOriginal &From,
+                                        ArrayRef<std::string> Ids) {
+  const std::vector<double> Weights =
+      timeWeights(From.Workloads, TimeBasis::Measured);
+  std::vector<std::vector<GpuLaunch>> Launches;
+  std::vector<GpuRank> Ranks;
+  std::map<std::string, double> Originals;
+  for (const std::string &Id : Ids) {
+    Expected<std::vector<GpuLaunch>> Compared =
+        readJudgement(Results, From, Id);
+    if (!Compared)
+      return Compared.takeError();
+    GpuRank &Rank = Ranks.emplace_back();
+    for (GpuLaunch &L : *Compared) {
+      auto [Time, Levels] = lastHeat(Results, Id, L.Workload);
+      if (Time && L.Right) {
+        if (Error E = take(L, *Time, Id))
+          return std::move(E);
+        if (answerOf(*Time) == Answer::Fine)
+          takeTime(L, *Time);
+        Originals.try_emplace(L.Workload, L.OriginalUs);
+        Rank.Levels = std::max(Rank.Levels, Levels);
+      }
+      if (L.Asked && !L.Right && !Rank.Wrong)
+        Rank.Wrong = L.Wrong
+                         ? *L.Wrong
+                         : GateFinding{GateReason::Mismatch, L.Workload, ""};
+    }
+    Launches.push_back(std::move(*Compared));
+  }
+  for (auto [Rank, Of] : zip_equal(Ranks, Launches)) {
+    Speedup Sum;
+    bool Known = Rank.Levels > 0 && !Rank.Wrong;
+    for (auto [L, Weight] : zip_equal(Of, Weights)) {
+      auto Original = Originals.find(L.Workload);
+      if (Weight == 0 || Original == Originals.end())
+        continue;
+      Known &= !L.Asked || L.Ratio.Ratio > 0;
+      const double Time = Original->second * Weight;
+      if (Known)
+        Sum.add(Time, L.Asked ? Time / L.Ratio.Ratio : Time);
+    }
+    Rank.Ratio = Known ? Sum.ratio() : 0;
+  }
+  return Ranks;
+}
+
 std::map<std::string, double> originalTimes(const json::Object &Results,
                                             ArrayRef<Workload> Workloads) {
   std::map<std::string, double> Times;

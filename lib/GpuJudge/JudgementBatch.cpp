@@ -8,9 +8,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/GpuJudge/JudgementBatch.h"
+#include "cupilot/Model/Speedup.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -154,6 +156,78 @@ Error JudgementBatch::addRequests(const GpuCandidate &V, bool Screening) {
   for (auto *List : {&Compare, &Run, &Time, &Other})
     for (runner::Request &R : *List)
       B.add(std::move(R));
+  return Error::success();
+}
+
+/// On how many levels \p Candidates are timed until two are left.
+static unsigned levelsFor(size_t Candidates) {
+  static constexpr unsigned MostLevels = 5;
+  unsigned Levels = 1;
+  for (; Candidates > 2 && Levels < MostLevels; ++Levels)
+    Candidates = (Candidates + 1) / 2;
+  return Levels;
+}
+
+/// The requests of \p V on one level; on the first the comparisons, too.
+Error JudgementBatch::addHeat(StringRef Race, const GpuCandidate &V,
+                              StringRef Image, unsigned Level) {
+  const std::vector<double> Weights =
+      timeWeights(From.Workloads, TimeBasis::Measured);
+  std::vector<runner::Request> Compare, Time;
+  for (auto [I, W] : enumerate(From.Workloads)) {
+    Expected<std::optional<runner::Request>> Made = request(V, I, Image);
+    if (!Made)
+      return Made.takeError();
+    if (!*Made)
+      continue;
+    runner::Request &R = **Made;
+    R.Heat = {Race.str(), Level, Weights[I]};
+    if (Level == 0) {
+      Compare.push_back(R);
+      Compare.back().Id = V.Id + "-" + W.Name + "-compare";
+      Compare.back().Kind = runner::RequestKind::Compare;
+    }
+    if (!W.isTimed())
+      continue;
+    R.Id = V.Id + "-" + W.Name + "-time" + std::to_string(Level);
+    R.Kind = runner::RequestKind::Time;
+    R.Time.MostRounds = unsigned(runner::Looks::roundsAt(Level));
+    Time.push_back(std::move(R));
+  }
+  for (auto *List : {&Compare, &Time})
+    for (runner::Request &R : *List)
+      B.add(std::move(R));
+  return Error::success();
+}
+
+Error JudgementBatch::addRace(StringRef Race, ArrayRef<GpuCandidate> All) {
+  // What ptxas refuses, or what is no launch, says nothing of the others.
+  auto Absorb = [](Error E, bool &Out) {
+    return handleErrors(std::move(E),
+                        [&](std::unique_ptr<ToolError> T) -> Error {
+                          if (T->code() == ExitCode::Resource)
+                            return Error(std::move(T));
+                          Out = true;
+                          return Error::success();
+                        });
+  };
+  std::vector<std::pair<const GpuCandidate *, std::string>> Runners;
+  for (const GpuCandidate &V : All) {
+    std::string Image;
+    bool Out = false;
+    if (Error E = Absorb(image(V.Ptx).moveInto(Image), Out))
+      return E;
+    if (!Out)
+      Runners.push_back({&V, std::move(Image)});
+  }
+  for (unsigned Level = 0; Level < levelsFor(Runners.size()); ++Level)
+    for (const auto &[V, Image] : std::vector(Runners)) {
+      bool Out = false;
+      if (Error E = Absorb(addHeat(Race, *V, Image, Level), Out))
+        return E;
+      if (Out)
+        erase_if(Runners, [&](const auto &R) { return R.first == V; });
+    }
   return Error::success();
 }
 

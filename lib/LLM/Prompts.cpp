@@ -292,6 +292,22 @@ static Error checkNames(StringRef File, StringRef Text, const FactNames &Names,
   return Error::success();
 }
 
+/// Without the properties that \p Facts say are not asked for.
+static json::Value schemaFor(json::Value Schema, const json::Object &Facts) {
+  json::Object *O = Schema.getAsObject();
+  json::Object *Properties = O ? O->getObject("properties") : nullptr;
+  const json::Array *Unasked = Facts.getArray("unasked");
+  if (!Properties || !Unasked)
+    return Schema;
+  for (const json::Value &Name : *Unasked) {
+    Properties->erase(Name.getAsString().value_or(""));
+    if (json::Array *Required = O->getArray("required"))
+      if (auto At = find(*Required, Name); At != Required->end())
+        Required->erase(At);
+  }
+  return Schema;
+}
+
 Expected<ChatRequest> PromptLibrary::render(StringRef Name,
                                             const json::Object &Facts) const {
   Expected<const PromptTemplate *> Found = find(Name);
@@ -304,7 +320,7 @@ Expected<ChatRequest> PromptLibrary::render(StringRef Name,
   R.Prompt = T.provenance();
   R.SchemaName = T.Name;
   if (T.Schema.getAsObject())
-    R.Schema = T.Schema;
+    R.Schema = schemaFor(T.Schema, Facts);
 
   for (StringRef Text : {StringRef(T.System), StringRef(T.User)})
     if (Error E = checkNames(T.File, Text, Names, Partials))

@@ -12,6 +12,7 @@
 #include "cupilot/Portable/Failure.h"
 #include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Runner/Files.h"
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -91,6 +92,9 @@ static void checkRequest(const Batch &B, const Request &R) {
   if (!(R.Time.Error > 0 && R.Time.Error < 1) || !(R.Time.Precision > 0) ||
       !(R.Time.Margin >= 0) || R.Time.Sets == 0 || R.Time.Sets > 64)
     broken("request '" + R.Id + "' has invalid time limits");
+  if (R.Heat && (R.Group.empty() || R.Heat->Race.empty() ||
+                 !std::isfinite(R.Heat->Weight) || R.Heat->Weight < 0))
+    broken("request '" + R.Id + "' has no place in its race");
   for (const auto *P : {&R.Original, &R.Candidate})
     if (*P)
       checkProgram(B, B.Cases[R.Case], **P);

@@ -234,6 +234,12 @@ json toJson(const Request &R) {
                  {"error", R.Time.Error},
                  {"budget_ms", R.Time.BudgetMs},
                  {"sets", R.Time.Sets}};
+  if (R.Time.MostRounds)
+    J["time"]["most_rounds"] = R.Time.MostRounds;
+  if (R.Heat)
+    J["heat"] = {{"race", R.Heat->Race},
+                 {"level", R.Heat->Level},
+                 {"weight", R.Heat->Weight}};
   if (!R.Tools.empty())
     J["tools"] = R.Tools;
   return J;
@@ -269,6 +275,12 @@ static Request requestFromJson(const json &J) {
   R.Time.Error = T.value("error", R.Time.Error);
   R.Time.BudgetMs = T.value("budget_ms", R.Time.BudgetMs);
   R.Time.Sets = T.value("sets", R.Time.Sets);
+  R.Time.MostRounds = T.value("most_rounds", R.Time.MostRounds);
+  if (J.contains("heat")) {
+    const json &H = J.at("heat");
+    R.Heat = {H.at("race").get<std::string>(), H.value("level", 0u),
+              H.value("weight", 1.0)};
+  }
   R.Tools = J.value("tools", std::vector<std::string>());
   return R;
 }

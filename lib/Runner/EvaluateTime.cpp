@@ -37,6 +37,9 @@ struct Sampling {
   Interval interval() const {
     return medianInterval(Logs, Looks::errorOf(Limits.Error));
   }
+  bool full() const {
+    return Limits.MostRounds && Logs.size() >= Limits.MostRounds;
+  }
   bool narrow() const {
     Interval I = interval();
     return I.High - I.Low <= 2 * Limits.Precision;
@@ -119,7 +122,8 @@ json Evaluator::time(const Request &R) {
   double RoundMs = 0;
   bool OutOfBudget = false;
   constexpr double FirstLook = 10;
-  for (unsigned Look = 0; Look < Looks::Count && !OutOfBudget; ++Look) {
+  for (unsigned Look = 0; Look < Looks::Count && !OutOfBudget && !S.full();
+       ++Look) {
     while (S.Logs.size() < Looks::roundsAt(Look)) {
       // Fewer rounds than those of the first look say nothing at all.
       double Left = double(R.Time.BudgetMs) * (Look == 0 ? FirstLook : 1) -

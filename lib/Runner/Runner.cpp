@@ -9,6 +9,7 @@
 #include "cupilot/Runner/Runner.h"
 #include "DeviceTurn.h"
 #include "Evaluator.h"
+#include "Race.h"
 #include "Wire.h"
 #include "Worker.h"
 #include "cupilot/Portable/Failure.h"
@@ -66,8 +67,19 @@ struct Shared {
 };
 } // namespace
 
+static bool isRaceLost(const json &Result) {
+  return Result.value("reason", "") == wordOf(FailureKind::RaceLost);
+}
+
+/// To have been slower than others is no fault.
+static bool isFault(const json &Result) {
+  return Result.value("status", "") != "ok" && !isRaceLost(Result);
+}
+
 /// Whether later requests of the group say nothing any more.
 static bool endsGroup(const json &Result) {
+  if (isRaceLost(Result))
+    return false;
   return Result.value("status", "") != "ok" || !Result.value("same", true);
 }
 
@@ -87,16 +99,20 @@ static void tell(Shared &S, int Device, const Request &R, const json &Result) {
   std::lock_guard<std::mutex> Guard(S.Lock);
   fprintf(stderr, "cupilot-runner: %s\n", Line.c_str());
   ++S.Summary.Done;
-  S.Summary.Faults += Result.value("status", "") != "ok";
+  S.Summary.Faults += isFault(Result);
 }
 
 static json resultOf(Shared &S, Evaluator &E, const Request &R,
-                     const std::string &Ended) {
+                     const std::string &Ended, const Race &Heats) {
   if (!Ended.empty())
     return {{"status", "skipped"},
             {"reason", wordOf(FailureKind::GroupEnded)},
             {"message",
              "the request '" + Ended + "' of the same candidate failed"}};
+  if (!Heats.goesOn(R))
+    return {{"status", "skipped"},
+            {"reason", wordOf(FailureKind::RaceLost)},
+            {"message", "others of '" + R.Heat->Race + "' are faster"}};
   if (S.Results.begin(R) >= MostAttempts)
     return {{"status", "error"},
             {"reason", wordOf(FailureKind::Abandoned)},
@@ -115,18 +131,25 @@ static void serveDevice(Shared &S, int Device, const std::string &Uuid) {
       if (Next >= S.Groups.size())
         return;
       DeviceTurn Turn(Uuid);
-      std::string Ended;
+      Race Heats;
+      std::string Group;
+      std::map<std::string, std::string> EndedBy; ///< By group.
       for (const Request *R : S.Groups[Next]) {
+        if (R->Group != Group)
+          E.endGroup();
+        Group = R->Group;
+        std::string &Ended = EndedBy[Group];
         json Result;
         if (std::optional<json> Known = S.Results.find(*R)) {
           Result = std::move(*Known);
         } else {
-          Result = resultOf(S, E, *R, Ended);
+          Result = resultOf(S, E, *R, Ended, Heats);
           S.Results.put(*R, Result);
           tell(S, Device, *R, Result);
         }
         if (Ended.empty() && endsGroup(Result))
           Ended = R->Id;
+        Heats.add(*R, Result);
       }
       E.endGroup();
     }
@@ -136,12 +159,18 @@ static void serveDevice(Shared &S, int Device, const std::string &Uuid) {
   }
 }
 
-/// Consecutive requests of one candidate; those without a group alone.
+static bool isSameRace(const Request &A, const Request &B) {
+  return A.Heat && B.Heat && A.Heat->Race == B.Heat->Race;
+}
+
+/// Consecutive requests of one candidate, or of one race; those without a group
+/// alone.
 static std::vector<std::vector<const Request *>> groupsOf(const Batch &B) {
   std::vector<std::vector<const Request *>> Groups;
   for (const Request &R : B.Requests) {
     if (Groups.empty() || R.Group.empty() ||
-        Groups.back().back()->Group != R.Group)
+        (Groups.back().back()->Group != R.Group &&
+         !isSameRace(*Groups.back().back(), R)))
       Groups.emplace_back();
     Groups.back().push_back(&R);
   }
@@ -188,7 +217,7 @@ RunnerSummary runBatch(const RunnerOptions &Options) {
   for (const Request &R : B.Requests) {
     if (std::optional<json> Known = S.Results.find(R)) {
       ++S.Summary.Before;
-      S.Summary.Faults += Known->value("status", "") != "ok";
+      S.Summary.Faults += isFault(*Known);
     } else {
       ++Open;
     }

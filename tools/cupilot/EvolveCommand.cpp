@@ -74,6 +74,11 @@ struct Options : CommandOptions {
   cl::opt<unsigned> Generations{
       "generations", In, cl::cat(Search), cl::value_desc("N"),
       cl::desc("Number of generations, including the first (default 3)")};
+  cl::opt<unsigned> Tune{
+      "tune", In, cl::cat(Search), cl::value_desc("N"),
+      cl::desc("After each generation, try at most N settings of the numbers "
+               "that the best code leaves open; 0: none (default 32 with "
+               "--translator=llm, else 0)")};
   cl::opt<unsigned> MaxSeconds{
       "max-seconds", In, cl::cat(Search), cl::value_desc("N"),
       cl::desc("Judge nothing new after N seconds, split by the kernels' "
@@ -193,7 +198,7 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Seed = O.Seed;
   if (Error E = O.Timeout.limits().moveInto(R.Compilation))
     return E;
-  R.Size = {given(O.Population), given(O.Generations), O.Steady};
+  R.Size = {given(O.Population), given(O.Generations), given(O.Tune), O.Steady};
   R.Jobs =
       given(O.Jobs).value_or(std::max(1u, std::thread::hardware_concurrency()));
   if (R.Jobs == 0 || R.Jobs > 1024)
@@ -227,6 +232,8 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   if (!Models)
     return Models.takeError();
   R.Models = std::move(*Models);
+  if (R.Models)
+    R.Models->Tunables = R.Size.Tune != 0u;
   if (R.Json && R.isDryRun())
     return usageError("--dry-run prints prompts, not JSON",
                       "remove --json, or --dry-run");

@@ -18,10 +18,15 @@
 
 namespace cupilot {
 
+/// SearchOptions::Tune with models.
+inline constexpr unsigned UsualTune = 32;
+
 /// How many candidates a search makes, and in which generations.
 struct SearchSize {
   /// Without: those of the models' preset, or else of SearchOptions.
   std::optional<unsigned> Population, Generations;
+  /// SearchOptions::Tune; without: UsualTune with models, and none by rules.
+  std::optional<unsigned> Tune;
   /// As many candidates, but two in a generation.
   bool Steady = false;
 

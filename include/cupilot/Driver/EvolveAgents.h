@@ -39,7 +39,8 @@ struct AgentSettings {
   // What may be left out, for comparison (docs/Evolution.md).
   bool CrossCode = false, Roofline = true, Retrieval = true, Prose = false,
        NewStrategies = true;
-  bool DryRun = false; ///< Nobody is asked; the first prompts are printed.
+  bool Tunables = true; ///< Code may leave numbers open.
+  bool DryRun = false;  ///< Nobody is asked; the first prompts are printed.
 
   /// Shares and numbers that are out of range are usage errors.
   llvm::Error check() const;

@@ -111,6 +111,12 @@ public:
   /// What is slower by its modelled time does not go through the gate, unless
   /// \p EvenSlower asks for it.
   virtual llvm::Error judgeToKeep(Candidate &C, bool EvenSlower) = 0;
+  /// Whether a recorded launch that counts may run \p T by its guard, and has
+  /// a plan that is legal.
+  virtual llvm::Expected<bool> isAdmitted(const Translation &T) const = 0;
+  /// Fills in the modelled ratio of \p C by its counts, without the gate; 0
+  /// where it cannot run. Not for a GPU.
+  virtual llvm::Error estimate(Candidate &C) = 0;
   /// Where \p C may run by its verdict \p V, which is passed, and the workloads
   /// \p Compared, whose results a GPU found right: what the gate proved, and
   /// these launches where they lie outside, and as far as \p Large goes.

@@ -82,6 +82,11 @@ public:
   /// One more try of each.
   virtual llvm::Error revise(llvm::ArrayRef<RevisionOrder> Orders,
                              std::vector<Revision> &Made) = 0;
+  /// Reads which genes \p C has, a setting of the numbers of \p Elite. Where
+  /// code is made of genes, they are what it was made of.
+  virtual llvm::Error readGenes(Candidate &C, const CandidateRecord &Elite) {
+    return llvm::Error::success();
+  }
   /// The most repairs of a candidate.
   virtual unsigned rounds() const { return 0; }
   /// True when the calls for the kernel are used up: nothing more can be made.

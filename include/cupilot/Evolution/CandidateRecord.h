@@ -9,7 +9,7 @@
 #define CUPILOT_EVOLUTION_CANDIDATERECORD_H
 
 #include "cupilot/Evaluation/Gate.h"
-#include "cupilot/Frontend/Rules.h"
+#include "cupilot/Evolution/Tunables.h"
 #include "cupilot/GpuJudge/GpuVerdict.h"
 #include "cupilot/Model/CandidateOutcome.h"
 #include "cupilot/Model/Genome.h"
@@ -116,6 +116,8 @@ struct CandidateRecord {
   /// by it. By rules it is the genome; "" where nothing was carried out.
   std::string Carried = {};
   std::optional<CandidateHistory> Made = std::nullopt;
+  /// The code with its numbers open, of which it is one setting.
+  std::optional<TunableCode> Open = std::nullopt;
 
   void end(CandidateOutcome As, std::string Why = {}) {
     Outcome = As;
@@ -138,8 +140,11 @@ std::string variantName(const CandidateRecord &R);
 /// read from its code. \p Number counts those of a generation.
 Genome improvementOf(const CandidateRecord &Elite, unsigned Generation,
                      unsigned Number);
-/// Whether \p G is such a name.
-bool isImprovement(const Genome &G);
+/// The name of a candidate that has other numbers in the code of \p Elite.
+Genome settingOf(const CandidateRecord &Elite, const Setting &To);
+/// Whether \p G is such a name, or that of an improvement, and no genome that
+/// code was asked for.
+bool isName(const Genome &G);
 
 /// The genome that the code really has.
 Genome carriedGenome(const CandidateRecord &R);

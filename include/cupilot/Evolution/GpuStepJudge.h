@@ -11,6 +11,7 @@
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Evolution/Standing.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
+#include "cupilot/GpuJudge/JudgementBatch.h"
 #include "cupilot/Roofline/MeasuredFile.h"
 
 namespace cupilot {
@@ -52,6 +53,11 @@ public:
   /// saved. Resource errors leave the step open.
   virtual llvm::Error judge(llvm::StringRef Step,
                             std::vector<WaitingCandidate> &Waiting) = 0;
+  /// Compares all of \p Waiting, which the gate has yet to see, and times them
+  /// against each other by successive halving, in one batch. By candidate, how
+  /// far it came; none of that is evidence. Errors as of judge().
+  virtual llvm::Expected<std::vector<GpuRank>>
+  race(llvm::StringRef Step, std::vector<WaitingCandidate> &Waiting) = 0;
   /// What a GPU says of the original, for the agents. Errors as of judge();
   /// counters that cannot be read are none.
   virtual llvm::Expected<GpuOriginalFigures> originalFigures() = 0;

@@ -22,6 +22,8 @@ struct RevisionRequest {
   std::vector<std::string> Profile; ///< Sentences with numbers.
   std::vector<std::string> Earlier; ///< What was tried before.
   unsigned Round = 1, Rounds = 3;
+  /// Its code with open numbers; null: it has none. Must outlive it.
+  const TunableCode *Open = nullptr;
 };
 
 /// The plan and the guard in the words of the prompts: "grid [n ceildiv 1024,

@@ -30,6 +30,9 @@ struct SearchOptions {
   /// verdicts, whatever the number.
   unsigned Jobs = 1;
   unsigned Keep = 1; ///< Variants that enter the store at most.
+  /// Settings of a variant's tunables (Tunables.h) that are tried at most, once
+  /// after each generation; 0: none.
+  unsigned Tune = 0;
   bool Resume = false;
   std::string Strategies; ///< Folder of the library.
   /// A project store whose records of strategies steer the choice; "": none.

@@ -31,6 +31,9 @@ struct LibraryStrategy {
 /// All strategies that \p Library defines, in order.
 std::vector<LibraryStrategy> libraryStrategies(mlir::Operation *Library);
 
+/// What the operators must know of \p Library.
+std::vector<StrategyInfo> infosOf(llvm::ArrayRef<LibraryStrategy> Library);
+
 /// Reads the notes of \p All: NAME.md in the folder \p Strategies, where there
 /// is one.
 llvm::Error readNotes(llvm::StringRef Strategies,

@@ -9,7 +9,7 @@
 #ifndef CUPILOT_EVOLUTION_STRATEGYTRANSLATOR_H
 #define CUPILOT_EVOLUTION_STRATEGYTRANSLATOR_H
 
-#include "cupilot/Frontend/Rules.h"
+#include "cupilot/Evolution/Tunables.h"
 #include "cupilot/LLM/Dialogue.h"
 #include "cupilot/Model/GpuDescription.h"
 #include "cupilot/Model/Workload.h"
@@ -33,6 +33,8 @@ struct PromptKernel {
   llvm::ArrayRef<Workload> Workloads;
   const GpuDescription *Card = nullptr; ///< Null: no figures of it.
   std::vector<PromptNote> Notes = {};   ///< Of the genes in play.
+  /// Whose parameters code may leave open; empty: it may not.
+  llvm::ArrayRef<LibraryStrategy> Strategies = {};
 };
 
 /// A gene as the prompt shows it.
@@ -51,6 +53,7 @@ struct PromptExample {
 struct PromptParent {
   std::string Genome, Outcome, Plan, Guard, Source;
   std::vector<std::string> Figures; ///< Its times and counts, as sentences.
+  std::string Tunables = {};        ///< tunablesText; "" for none.
 };
 
 /// gpu, arch, kernel_name, kernel, parameters, workloads, contract
@@ -64,6 +67,7 @@ llvm::json::Array textFacts(llvm::ArrayRef<std::string> Texts);
 /// kernel-revisor.schema.json, as data.
 struct ModelTranslation {
   Translation Code;
+  std::optional<TunableCode> Open; ///< Of which Code is the present setting.
   std::vector<std::string> CarriedOut; ///< Strategies that the code has.
   std::string Notes;
   std::string Prompt;             ///< Provenance; "" where none was asked.
@@ -73,10 +77,15 @@ struct ModelTranslation {
 /// Source, plan and guard of \p Answer, which fits its schema. Expressions,
 /// pointers and conditions that mean nothing for \p K are findings. Launches of
 /// kernels with the original's name have its symbol; the others keep the names
-/// that the answer has, for nameKernels.
+/// that the answer has, for nameKernels. Tunables are read where they can be
+/// parameters of \p Strategies; those that cannot be tuned are findings.
 llvm::Expected<ModelTranslation>
 translationFrom(const llvm::json::Value &Answer, const Kernel &K,
-                llvm::StringRef Arch);
+                llvm::StringRef Arch,
+                llvm::ArrayRef<LibraryStrategy> Strategies = {});
+
+/// The strategy that a model names: "unroll" of "`unroll{factor=8}`".
+llvm::StringRef strategyIn(llvm::StringRef Text);
 
 /// Puts symbols in the place of names, once the source is compiled: \p Symbols
 /// are the mangled kernels that it defines. A name that is none of them, or of

@@ -57,6 +57,9 @@ public:
   llvm::Error addJudgement(const GpuCandidate &V);
   /// Of these the comparisons and times alone, for what has yet to be gated.
   llvm::Error addScreening(const GpuCandidate &V);
+  /// Comparisons of all of \p All, and times by successive halving
+  /// (docs/Runner.md, "Races"): "ID-w0-compare", "ID-w0-time0", "-time1", ...
+  llvm::Error addRace(llvm::StringRef Race, llvm::ArrayRef<GpuCandidate> All);
   /// compute-sanitizer and counters on the first workloads; without a variant,
   /// those of the original: "ID-w0-sanitize", "-profile".
   llvm::Error addAcceptance(const GpuCandidate *V, llvm::StringRef Id);
@@ -86,6 +89,8 @@ private:
   llvm::Expected<std::optional<runner::Request>>
   alone(const GpuCandidate *V, size_t Workload, llvm::StringRef Image);
   llvm::Error addRequests(const GpuCandidate &V, bool Screening);
+  llvm::Error addHeat(llvm::StringRef Race, const GpuCandidate &V,
+                      llvm::StringRef Image, unsigned Level);
   llvm::Expected<unsigned> largeCase(size_t Index);
 
   GpuOriginal From;
@@ -136,6 +141,19 @@ std::string gpuName(const llvm::json::Object &Results);
 /// implies if it describes this GPU, else none (all rates 0).
 Ceilings gpuCeilings(const llvm::json::Object &Results,
                      const GpuDescription *Described);
+
+/// How far a variant came in a race.
+struct GpuRank {
+  unsigned Levels = 0; ///< On which it was timed.
+  double Ratio = 0;    ///< On the last of them; 0: it is wrong, or has no time.
+  std::optional<GateFinding> Wrong;
+};
+
+/// What the requests of addRace() say of its variants \p Ids. Errors as of
+/// readJudgement.
+llvm::Expected<std::vector<GpuRank>> readRace(const llvm::json::Object &Results,
+                                              const GpuOriginal &From,
+                                              llvm::ArrayRef<std::string> Ids);
 
 /// What the answers of a batch come to for one variant.
 struct GpuJudgement {

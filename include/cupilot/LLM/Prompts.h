@@ -45,7 +45,8 @@ public:
   /// Fills the prompt \p Name with \p Facts. Of their texts, {"quote": LABEL,
   /// "text": TEXT} stands in a quote that it cannot close (quoteText); all
   /// others come to one line (quoteLine). A name in the template that no fact
-  /// has is a usage error.
+  /// has is a usage error. The
+  /// properties of the schema that the fact "unasked" lists are left out.
   llvm::Expected<ChatRequest> render(llvm::StringRef Name,
                                      const llvm::json::Object &Facts) const;
 

@@ -107,6 +107,15 @@ struct TimeLimits {
   double Error = 0.01;      ///< That the interval misses the truth.
   uint64_t BudgetMs = 2000; ///< For one request.
   unsigned Sets = 3;        ///< Of buffers and values, where memory allows.
+  unsigned MostRounds = 0;  ///< Of a comparison; 0: as the budget allows.
+};
+
+/// A place in a race of candidates (docs/Runner.md, "Races"): who has no time
+/// of the level before, or is in its slower half, is not timed on this one.
+struct RaceHeat {
+  std::string Race;
+  unsigned Level = 0;
+  double Weight = 1; ///< Of the case's time in that of the candidate.
 };
 
 struct Request {
@@ -119,6 +128,7 @@ struct Request {
   uint64_t TimeoutMs = 10000; ///< For each run.
   uint64_t MostOutput = 64 << 20; ///< Bytes of a buffer that Run returns.
   TimeLimits Time;
+  std::optional<RaceHeat> Heat;   ///< Consecutive requests make a race.
   std::vector<std::string> Tools; ///< Of compute-sanitizer; for a profile, the
                                   ///< sets of metrics. Empty: all.
 };

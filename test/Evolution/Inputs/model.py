@@ -39,8 +39,27 @@ def body(factor, first="0", end=""):
 """
 
 
-def variant(source, genes, **more):
+# Numbers that FAULT=tunes leaves open, and what is wrong with some.
+TUNABLES = [{"name": "FACTOR", "value": 2, "values": [2, 4, 8], "strategy": "unroll", "param": "factor"},
+            {"name": "BLOCK", "value": 128, "values": [64, 128, 2048], "strategy": "block_size", "param": "x"}]
+WRONG = {"empty": {"values": []}, "huge": {"values": list(range(9000))}, "gene": {"strategy": "loop_tiling"},
+         "param": {"param": "width"}, "taken": {"name": "n"}}
+
+
+def tuned():
+    # A name in source, plan and guard. Blocks of 2048 threads are no launch.
+    a = variant(body("FACTOR"), ["unroll", "block_size"], tunables=[dict(T) for T in TUNABLES])
+    a["plan"]["launches"][0].update(grid=["n ceildiv BLOCK", "1", "1"], block=["BLOCK", "1", "1"])
+    a["guard"]["conditions"] = ["bx == 128", "gx * 128 >= n", "n >= BLOCK"]
+    if os.environ.get("WRONG"):
+        a["tunables"][0].update(WRONG[os.environ["WRONG"]])
+    return a
+
+
+def variant(source, genes, tunables=(), **more):
     launch = {"kernel": "scale", "grid": ["gx", "gy", "gz"], "block": ["bx", "by", "bz"], "shared": "shared", "cluster": []}
+    if "Tunables: numbers" in prompt:
+        more["tunables"] = list(tunables)
     return {**more, "source": source, "plan": {"launches": [launch], "scratch": [], "tensor_maps": []},
             "guard": {"conditions": [], "align": [], "disjoint": []}, "carried_out": genes, "notes": "as asked"}
 
@@ -70,6 +89,12 @@ elif fault == "hostile":
     if agent in ("prophet", "manager"):
         a = {"class": "owned", "strategies": ["../../strategies"], "genomes": "all"}
     print(json.dumps(a))
+elif fault == "tunes" and agent == "translator" and names == ["unroll"]:
+    print(json.dumps(tuned()))
+elif fault == "tunes" and agent == "improver":
+    # It sees the names, and what they are set to.
+    assert "#pragma unroll FACTOR" in prompt and "n ceildiv BLOCK" in prompt and "FACTOR = 8 of [2, 4, 8] (unroll.factor)" in prompt
+    print(json.dumps(tuned()))
 elif agent == "improver":
     # The second one changes nothing; the others unroll more.
     number = int((re.findall("you are number ([0-9]+)", prompt) or ["1"])[0])

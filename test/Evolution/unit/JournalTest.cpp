@@ -108,6 +108,10 @@ TEST_F(JournalTest, WhatIsSavedIsRead) {
   makeOld();
   for (CandidateRecord &R : candidates()) {
     Journal J = cantFail(Journal::open(Path));
+    R.Open = {{{"TILE", "tiling", "tile", {16, 32}, 32}},
+              "int x = TILE;",
+              "{\"launches\": []}",
+              "{}"};
     cantFail(J.save("r", R));
     std::optional<CandidateRecord> Again = cantFail(J.find("r", R.Genome));
     ASSERT_TRUE(Again);
@@ -115,6 +119,7 @@ TEST_F(JournalTest, WhatIsSavedIsRead) {
     EXPECT_EQ(R.Reason, Again->Reason);
     EXPECT_EQ(R.Evidence ? evidenceText(*R.Evidence) : "",
               Again->Evidence ? evidenceText(*Again->Evidence) : "");
+    EXPECT_EQ(R.Open, Again->Open);
     EXPECT_EQ(R.Made.has_value(), Again->Made.has_value());
     if (R.Made)
       EXPECT_EQ(R.Made->Stages.size(), Again->Made->Stages.size());
@@ -122,7 +127,7 @@ TEST_F(JournalTest, WhatIsSavedIsRead) {
 }
 
 TEST_F(JournalTest, LaterFormatsAreLeftAlone) {
-  sql("PRAGMA user_version=3");
+  sql("PRAGMA user_version=4");
   Expected<Journal> J = Journal::open(Path);
   ASSERT_FALSE(J);
   handleAllErrors(J.takeError(), [](const ToolError &E) {

@@ -39,6 +39,10 @@ public:
   llvm::Error judgeToKeep(Candidate &, bool) override {
     return findingError("");
   }
+  llvm::Expected<bool> isAdmitted(const Translation &) const override {
+    return findingError("");
+  }
+  llvm::Error estimate(Candidate &) override { return findingError(""); }
   llvm::Expected<std::optional<Domain>>
   domain(const Candidate &, const GateVerdict &, llvm::ArrayRef<std::string>,
          llvm::ArrayRef<ComparedLaunch>) override {

@@ -75,3 +75,57 @@ TEST(JudgeAnswers, FasterThanTheBuffersIsImpossible) {
   EXPECT_EQ(Reason(900, All), "");
   EXPECT_NE(Reason(700, All), "");
 }
+
+static json::Object heat(double Ratio, StringRef Status = "ok") {
+  return json::Object{{"status", Status},
+                      {"same", true},
+                      {"call", "faster"},
+                      {"ratio", Ratio},
+                      {"low", Ratio},
+                      {"high", Ratio},
+                      {"original", json::Object{{"median_us", 30.0}}},
+                      {"candidate", json::Object{{"median_us", 30 / Ratio}}}};
+}
+
+// Who came how far in a race, by the latest of its times.
+TEST(JudgeAnswers, RacesRank) {
+  Kernel K;
+  GpuOriginal From;
+  From.K = &K;
+  From.Workloads = {launch("a", 100, Audience::Gpu),
+                    launch("b", 100, Audience::Gpu)};
+  From.GpuOnly = {true, true};
+  const json::Object Same{{"status", "ok"}, {"same", true}};
+  json::Object Wrong = Same;
+  Wrong["same"] = false;
+  json::Object Results;
+  for (StringRef Id : {"v", "half", "lost", "bad"})
+    for (StringRef W : {"a", "b"})
+      if (Id != "half" || W == "a")
+        Results[(Id + "-" + W + "-compare").str()] =
+            json::Object(Id == "bad" && W == "b" ? Wrong : Same);
+  for (StringRef W : {"a", "b"}) {
+    Results[("v-" + W + "-time0").str()] = heat(5);
+    Results[("v-" + W + "-time1").str()] = heat(2);
+    Results[("lost-" + W + "-time0").str()] = heat(1.5);
+    Results[("lost-" + W + "-time1").str()] = heat(9, "skipped");
+    Results[("bad-" + W + "-time0").str()] = heat(9, "skipped");
+  }
+  Results["half-a-time0"] = heat(3);
+  Results["half-a-time1"] = heat(3);
+  const std::vector<GpuRank> Ranks = cantFail(
+      readRace(Results, From, {"v", "half", "lost", "bad", "unknown"}));
+  ASSERT_EQ(Ranks.size(), 5u);
+  EXPECT_EQ(Ranks[0].Levels, 2u);
+  EXPECT_DOUBLE_EQ(Ranks[0].Ratio, 2);
+  // Where the guard keeps it out, the original runs.
+  EXPECT_EQ(Ranks[1].Levels, 2u);
+  EXPECT_DOUBLE_EQ(Ranks[1].Ratio, 1.5);
+  EXPECT_EQ(Ranks[2].Levels, 1u);
+  EXPECT_DOUBLE_EQ(Ranks[2].Ratio, 1.5);
+  ASSERT_TRUE(Ranks[3].Wrong);
+  EXPECT_EQ(Ranks[3].Wrong->Workload, "b");
+  EXPECT_EQ(Ranks[3].Ratio, 0);
+  EXPECT_EQ(Ranks[4].Levels, 0u);
+  EXPECT_EQ(Ranks[4].Ratio, 0);
+}

@@ -74,6 +74,27 @@ TEST(Prompts, AllAgentsRender) {
   }
 }
 
+TEST(Prompts, SchemasLackWhatThereIsNoneOf) {
+  const PromptLibrary L = shipped();
+  for (auto &[Name, Facts] : agentFacts("__global__ void k() {}")) {
+    if (Name != "strategy-translator")
+      continue;
+    for (bool Has : {true, false}) {
+      Facts["has_tunables"] = Has;
+      Facts["unasked"] = Has ? json::Array() : json::Array{"tunables"};
+      ChatRequest R = cantFail(L.render(Name, Facts));
+      const json::Object &Schema = *R.Schema->getAsObject();
+      EXPECT_EQ(Schema.getObject("properties")->get("tunables") != nullptr,
+                Has);
+      EXPECT_EQ(
+          is_contained(*Schema.getArray("required"), json::Value("tunables")),
+          Has);
+      EXPECT_NE(Schema.getObject("properties")->get("source"), nullptr);
+      EXPECT_EQ(StringRef(R.System).contains("Tunables:"), Has);
+    }
+  }
+}
+
 TEST(Prompts, VersionsFollowTheContent) {
   PromptLibrary A = shipped(), B = shipped();
   std::string P = (*cantFail(A.find("sce-manager"))).provenance();

@@ -20,7 +20,7 @@ def variant(grid, one, block="bx", **more):
               "cluster": ["1", "1", "1"] if "MODEL_CLUSTER" in os.environ else []}
     return {**more, "source": SOURCE % one, "plan": {"launches": [launch], "scratch": [], "tensor_maps": []},
             "guard": {"conditions": ["gx * 64 >= n", "bx == 64"], "align": [], "disjoint": []},
-            "carried_out": ["thread_coarsening"], "notes": ""}
+            "tunables": [], "carried_out": ["thread_coarsening"], "notes": ""}
 
 
 if "You are the Roofline Prophet" in prompt:

@@ -23,6 +23,7 @@ parser.add_argument("--factor", action="store_true", help="set the variable fact
 parser.add_argument("--cluster", type=int, default=0)
 parser.add_argument("--relative", type=float, default=0)
 parser.add_argument("--norm", type=float, default=0)
+parser.add_argument("--race", type=int, default=0, help="time on so many levels of one race")
 options = parser.parse_args()
 here = os.path.dirname(os.path.abspath(__file__))
 
@@ -74,5 +75,8 @@ for i, symbol in enumerate(options.symbols):
     })
     if options.kind == "run":
         del requests[-1]["original"]
+if options.race:
+    requests = [{**r, "id": f"{r['id']}-time{level}", "time": {**options.time, "most_rounds": 12 << level},
+                 "heat": {"race": "tune", "level": level}} for level in range(options.race) for r in requests]
 with open(options.out, "w") as out:
     json.dump({"id": "test", "arch": options.arch, "cases": [case], "requests": requests}, out)
