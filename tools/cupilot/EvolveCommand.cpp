@@ -198,7 +198,7 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Seed = O.Seed;
   if (Error E = O.Timeout.limits().moveInto(R.Compilation))
     return E;
-  R.Size = {given(O.Population), given(O.Generations), given(O.Tune), O.Steady};
+  R.Size = {given(O.Population), given(O.Generations), O.Steady, given(O.Tune)};
   R.Jobs =
       given(O.Jobs).value_or(std::max(1u, std::thread::hardware_concurrency()));
   if (R.Jobs == 0 || R.Jobs > 1024)

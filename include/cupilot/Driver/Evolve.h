@@ -25,10 +25,10 @@ inline constexpr unsigned UsualTune = 32;
 struct SearchSize {
   /// Without: those of the models' preset, or else of SearchOptions.
   std::optional<unsigned> Population, Generations;
-  /// SearchOptions::Tune; without: UsualTune with models, and none by rules.
-  std::optional<unsigned> Tune;
   /// As many candidates, but two in a generation.
   bool Steady = false;
+  /// SearchOptions::Tune; without: UsualTune with models, and none by rules.
+  std::optional<unsigned> Tune = std::nullopt;
 
   /// Numbers that are not of a search are usage errors.
   llvm::Error check() const;
