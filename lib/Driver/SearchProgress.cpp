@@ -54,7 +54,8 @@ void SearchProgress::candidate(unsigned Generation, const CandidateRecord &R,
   if (R.Evidence && R.Evidence->High > 0)
     Log << format(" (%.2f to %.2f)", R.Evidence->Low, R.Evidence->High);
   Log << " " << R.Genome;
-  if (std::optional<Genome> G = parseGenome(R.Genome); G && isImprovement(*G))
+  if (std::optional<Genome> G = parseGenome(R.Genome);
+      G && (isImprovement(*G) || isSubmission(*G)))
     Log << ": " << (R.Carried.empty() ? "no strategy" : R.Carried);
   Log << "\n";
   if (std::string Why = reasonText(R); Verbose && !Why.empty())

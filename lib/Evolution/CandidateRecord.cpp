@@ -75,7 +75,7 @@ std::string variantName(const CandidateRecord &R) {
 }
 
 /// No symbol of MLIR has a hyphen, so no strategy is called that.
-static constexpr StringRef Improvement = "improve-on";
+static constexpr StringRef Improvement = "improve-on", Submission = "handed-in";
 
 Genome improvementOf(const CandidateRecord &Elite, unsigned Generation,
                      unsigned Number) {
@@ -87,6 +87,14 @@ Genome improvementOf(const CandidateRecord &Elite, unsigned Generation,
 
 bool isImprovement(const Genome &G) {
   return G.size() == 1 && G.front().Strategy == Improvement;
+}
+
+Genome submissionOf(StringRef Digest) {
+  return {{Submission.str(), {{"text", 0, "t_" + shortDigest(Digest, 16)}}}};
+}
+
+bool isSubmission(const Genome &G) {
+  return G.size() == 1 && G.front().Strategy == Submission;
 }
 
 Genome carriedGenome(const CandidateRecord &R) {

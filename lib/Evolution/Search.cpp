@@ -184,6 +184,8 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
     B.add(Genome);
   if (O.Within > 0)
     B.add(std::to_string(O.Within));
+  if (O.Submitted)
+    B.add("submitted").add(O.Submitted->Digest);
   if (const AgentOptions *A = O.Agents) {
     // Not who answers: another provider may go on with a search.
     B.add("llm").add(uint64_t(A->Rounds)).add(uint64_t(A->MostCalls));
@@ -281,7 +283,11 @@ Error SearchLoop::begin() {
   Same.Launches.front().Symbol = Problem.K.Symbol;
   Seen[Evaluator->originalDigest().str()].push_back({Same, "the original"});
   Begin = Options.Begin;
-  if (Options.Agents) {
+  if (Options.Submitted) {
+    this->Library = libraryStrategies(Population->getOperation());
+    Maker = makeSubmissionMaker(Problem, *Evaluator, *Options.Submitted,
+                                this->Library);
+  } else if (Options.Agents) {
     if (Error E = beginAgents())
       return E;
   } else {
@@ -306,6 +312,14 @@ Error SearchLoop::beginBreeding() {
   B.Favoured = Maker->favoured(strategiesOf(Population->getOperation()));
   Breeding = std::make_unique<Breeder>(Problem, Limits, Ceiling, std::move(B),
                                        std::move(*Prior));
+  if (Options.Submitted) {
+    KernelOp Kernel = kernel();
+    mlir::OpBuilder At = mlir::OpBuilder::atBlockEnd(&Kernel.getBody().front());
+    Variant V;
+    V.Name = "g0_v0";
+    addVariant(At, V, Kernel.getScalars().size());
+    return Error::success();
+  }
   return Breeding->begin(
       *Population, [&](ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
         return Maker->fit(Genomes, Fits);
@@ -698,6 +712,8 @@ Error SearchLoop::collectUnjudged(std::vector<SearchEntry> &Entries) {
     auto Improves = Improvements.find(Name);
     if (Improves != Improvements.end())
       G = Improves->second.Key;
+    else if (Options.Submitted)
+      G = submissionOf(Options.Submitted->Digest);
     std::string Reason = Breeder::takeReason(V);
     if (!Ordered.try_emplace(genomeText(G), Name).second) {
       V.erase();
@@ -1302,6 +1318,8 @@ Expected<SearchResult> SearchLoop::collect() {
       if (const ModelCall *Last = R.Made->lastCall())
         V.By = {Last->Provider, Last->Model, ""};
     }
+    if (Options.Submitted)
+      V.By = Options.Submitted->By;
     V.Evidence.push_back(measurementOf(*R.Evidence, R.Ratio, Problem));
     Result.Variants.push_back(std::move(V));
     Result.Sources.push_back(R.Code->Source);

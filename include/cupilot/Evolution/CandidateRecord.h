@@ -141,6 +141,12 @@ Genome improvementOf(const CandidateRecord &Elite, unsigned Generation,
 /// Whether \p G is such a name.
 bool isImprovement(const Genome &G);
 
+/// The name of a candidate that somebody hands in as code: its genome is read
+/// from the code. \p Digest is of all that was handed in.
+Genome submissionOf(llvm::StringRef Digest);
+/// Whether \p G is such a name.
+bool isSubmission(const Genome &G);
+
 /// The genome that the code really has.
 Genome carriedGenome(const CandidateRecord &R);
 
