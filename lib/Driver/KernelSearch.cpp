@@ -51,8 +51,18 @@ KernelSearches::problemOf(const SearchedUnit &Unit, const Kernel &K,
 
 /// Two searches of one kernel would forget and overwrite each other's steps.
 Expected<FileLock> KernelSearches::lock(const Kernel &K) const {
-  Expected<std::optional<FileLock>> Lock = FileLock::lockWithin(
-      Root + "/journal.sqlite.lock", xxh3_64bits(K.Digest), R.LockWait);
+  const std::string Path = Root + "/journal.sqlite.lock";
+  const uint64_t Place = xxh3_64bits(K.Digest);
+  Expected<std::optional<FileLock>> Lock = FileLock::tryLock(Path, Place);
+  if (Lock && !*Lock && R.LockWait.count() > 0) {
+    Log << K.Name << ": waiting for another search of it in this store\n";
+    Expected<std::optional<FileLock>> Later =
+        FileLock::lockWithin(Path, Place, R.LockWait);
+    if (!Later)
+      return Later.takeError();
+    if (*Later)
+      return std::move(**Later);
+  }
   if (!Lock)
     return Lock.takeError();
   if (!*Lock)

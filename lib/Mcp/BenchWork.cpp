@@ -67,6 +67,8 @@ Expected<SubmittedVariant> submittedIn(const json::Object &Arguments,
   return S;
 }
 
+static constexpr StringRef RunningOriginal = "running the original";
+
 namespace {
 /// One piece of work on a kernel.
 class BenchWork {
@@ -77,9 +79,14 @@ public:
         GpuSeconds(GpuSeconds) {}
   Expected<json::Object> run();
   /// Null: nothing ran the original.
-  const CandidateEvaluator *evaluator() const { return E.get(); }
+  const CandidateEvaluator *evaluator() const { return E; }
+  /// How long that took; 0: it was there.
+  double readySeconds() const {
+    return Phases.getNumber(RunningOriginal).value_or(0);
+  }
 
 private:
+  Expected<json::Object> runTool();
   Expected<json::Object> compile();
   Expected<json::Object> judge();
   Expected<json::Object> time();
@@ -93,6 +100,9 @@ private:
   Expected<std::unique_ptr<GpuStepJudge>> gpu();
   Error openJournal();
 
+  /// Notes how long a phase took, under its name.
+  Error inPhase(StringRef Name, function_ref<Error()> Do);
+
   const EvolveRequest &R;
   const WorkloadSet &Recorded;
   BenchKernel &Of;
@@ -100,25 +110,48 @@ private:
   const WorkRequest &W;
   raw_ostream &Log;
   double &GpuSeconds;
-  std::unique_ptr<CandidateEvaluator> E;
+  std::unique_ptr<CandidateEvaluator> Own;
+  CandidateEvaluator *E = nullptr;
   std::optional<Journal> J;
   std::optional<SubmittedVariant> S;
   Candidate C;
+  json::Object Phases;
 };
 } // namespace
 
+static double secondsFrom(std::chrono::steady_clock::time_point Begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin)
+      .count();
+}
+
+Error BenchWork::inPhase(StringRef Name, function_ref<Error()> Do) {
+  const auto Begin = std::chrono::steady_clock::now();
+  Log << Name << "\n";
+  Error Failure = Do();
+  Phases[Name] = secondsFrom(Begin);
+  return Failure;
+}
+
 /// Runs the original on the recorded launches.
 Error BenchWork::begin() {
-  Log << "running the original on " << P.Workloads.size() << " workload(s)\n";
-  return CandidateEvaluator::create(P).moveInto(E);
+  E = Of.Evaluator.get();
+  if (E)
+    return Error::success();
+  if (Error Failure = inPhase(RunningOriginal, [&] {
+        return CandidateEvaluator::create(P).moveInto(Own);
+      }))
+    return Failure;
+  E = Own.get();
+  return Error::success();
 }
 
 /// Compiles the text.
 Error BenchWork::prepare() {
   if (Error Failure = submittedIn(W.Arguments, P.K, P.Arch).moveInto(S))
     return Failure;
-  Log << "compiling\n";
-  return E->prepare(submissionOf(S->Digest), S->Code).moveInto(C);
+  return inPhase("compiling", [&] {
+    return E->prepare(submissionOf(S->Digest), S->Code).moveInto(C);
+  });
 }
 
 Error BenchWork::openJournal() {
@@ -131,11 +164,8 @@ Error BenchWork::openJournal() {
 
 Error BenchWork::onGpu(function_ref<Error()> Ask) {
   const auto Begin = std::chrono::steady_clock::now();
-  Log << "asking the GPU\n";
-  Error Failure = Ask();
-  GpuSeconds +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin)
-          .count();
+  Error Failure = inPhase("asking the GPU", Ask);
+  GpuSeconds += secondsFrom(Begin);
   return Failure;
 }
 
@@ -213,9 +243,11 @@ Expected<json::Object> BenchWork::compile() {
   if (Error Failure = submittedIn(W.Arguments, P.K, P.Arch).moveInto(S))
     return std::move(Failure);
   TextCompiler Compiler(P.Compilation);
-  if (Error Failure = compileCandidate(P, Of.Code, Compiler,
-                                       submissionOf(S->Digest), S->Code)
-                          .moveInto(C))
+  if (Error Failure = inPhase("compiling", [&] {
+        return compileCandidate(P, Of.Code, Compiler, submissionOf(S->Digest),
+                                S->Code)
+            .moveInto(C);
+      }))
     return std::move(Failure);
   json::Object O{{"compiles", C.Record.Outcome == CandidateOutcome::Unjudged},
                  {"quick", true}};
@@ -253,9 +285,10 @@ Expected<json::Object> BenchWork::judge() {
     return std::move(Failure);
   json::Object O;
   if (C.Record.Outcome == CandidateOutcome::Unjudged) {
-    Log << "judging\n";
-    if (Error Failure =
-            Whole ? E->judgeToKeep(C, /*EvenSlower=*/true) : E->judgeQuickly(C))
+    if (Error Failure = inPhase("judging", [&] {
+          return Whole ? E->judgeToKeep(C, /*EvenSlower=*/true)
+                       : E->judgeQuickly(C);
+        }))
       return std::move(Failure);
     O["resources"] = resourcesJson(P, C);
   }
@@ -272,8 +305,7 @@ Expected<json::Object> BenchWork::time() {
   if (Error Failure = prepare())
     return std::move(Failure);
   if (C.Record.Outcome == CandidateOutcome::Unjudged) {
-    Log << "judging\n";
-    if (Error Failure = E->judgeQuickly(C))
+    if (Error Failure = inPhase("judging", [&] { return E->judgeQuickly(C); }))
       return std::move(Failure);
   }
   if (C.Record.Outcome == CandidateOutcome::Passed && P.OnGpu) {
@@ -317,7 +349,8 @@ Expected<json::Object> BenchWork::profile() {
     if (Error Failure = prepare())
       return std::move(Failure);
     if (C.Record.Outcome == CandidateOutcome::Unjudged)
-      if (Error Failure = E->judgeQuickly(C))
+      if (Error Failure =
+              inPhase("judging", [&] { return E->judgeQuickly(C); }))
         return std::move(Failure);
   }
   json::Object O;
@@ -400,9 +433,7 @@ Expected<json::Object> BenchWork::submit() {
       submitVariant(Request, Recorded, *Of.Item, *S, Log);
   // How much of it was the GPU's, nobody tells: all counts.
   if (P.OnGpu)
-    GpuSeconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin)
-            .count();
+    GpuSeconds += secondsFrom(Begin);
   if (!Made)
     return Made.takeError();
   json::Object O{{"quick", false}, {"kept", Made->IsKept}};
@@ -422,6 +453,13 @@ Expected<json::Object> BenchWork::submit() {
 }
 
 Expected<json::Object> BenchWork::run() {
+  Expected<json::Object> Made = runTool();
+  if (Made && !Phases.empty())
+    (*Made)["phases"] = json::Object(Phases);
+  return Made;
+}
+
+Expected<json::Object> BenchWork::runTool() {
   switch (W.Tool) {
   case Tool::Compile:
     return compile();
@@ -440,8 +478,8 @@ Expected<json::Object> BenchWork::run() {
   }
 }
 
-void Bench::noteFacts(const SearchProblem &P,
-                      const CandidateEvaluator &E) const {
+void Bench::noteFacts(const SearchProblem &P, const CandidateEvaluator &E,
+                      double ReadySeconds) const {
   const Ceilings Limits = ceilingsOf(P.Gpu);
   Expected<KernelAdvice> A = adviseOn(P, E, Limits);
   if (!A) {
@@ -449,6 +487,8 @@ void Bench::noteFacts(const SearchProblem &P,
     return;
   }
   json::Object O{{"identity", P.K.Digest}, {"basis", wordOf(Basis::Modelled)}};
+  if (ReadySeconds > 0)
+    O["ready_seconds"] = ReadySeconds;
   if (A->OriginalUs > 0)
     O["us"] = A->OriginalUs;
   if (A->FloorUs > 0) {
@@ -474,8 +514,11 @@ Expected<json::Object> Bench::work(const WorkRequest &W, raw_ostream &Log,
                         "call the tool again");
   BenchWork Work(R, *Recorded, **K, W, Log, GpuSeconds);
   Expected<json::Object> Result = Work.run();
-  if (Result && Work.evaluator())
-    noteFacts((*K)->Problem, *Work.evaluator());
+  if (Result && W.Tool == Tool::Time)
+    if (std::optional<json::Object> Best = best(W.Symbol, W.Identity))
+      (*Result)["best"] = std::move(*Best);
+  if (Result && Work.readySeconds() > 0)
+    noteFacts((*K)->Problem, *Work.evaluator(), Work.readySeconds());
   return Result;
 }
 

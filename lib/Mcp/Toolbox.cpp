@@ -196,6 +196,8 @@ Expected<ToolReply> Toolbox::begin(Tool T, const json::Object &Arguments,
   Expected<BenchKernel *> K = TheBench.kernel(textIn(Arguments, "kernel"));
   if (!K)
     return K.takeError();
+  if (T == Tool::Judge || T == Tool::Time || T == Tool::Profile)
+    TheBench.makeReady(**K);
   const Kernel &Of = (*K)->Problem.K;
   WorkRequest W;
   W.Tool = T;

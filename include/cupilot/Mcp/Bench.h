@@ -19,6 +19,8 @@ struct BenchKernel {
   SearchItem *Item = nullptr; ///< With a kernel and its unit.
   SearchProblem Problem;
   OriginalCode Code; ///< Of the original, for admission.
+  /// Where that is quick (Bench::makeReady): workers begin with it.
+  std::unique_ptr<CandidateEvaluator> Evaluator = nullptr;
 };
 
 /// The program that a server is about, and its store.
@@ -43,6 +45,10 @@ public:
   /// asked for.
   llvm::Expected<BenchKernel *> kernel(llvm::StringRef Name);
 
+  /// Runs the original here, once, where earlier work has seen that it takes
+  /// little time: each worker would do it again.
+  void makeReady(BenchKernel &K);
+
   // What can be looked at.
   llvm::Expected<llvm::json::Object> kernels();
   llvm::Expected<llvm::json::Object> describe(llvm::StringRef Name);
@@ -64,8 +70,12 @@ private:
   llvm::Expected<std::vector<StoredKernel>> stored() const;
   llvm::Expected<std::vector<NamedKernel>> named();
   llvm::Expected<NamedKernel> find(llvm::StringRef Name);
+  /// The best variant of the store; nothing without one.
+  std::optional<llvm::json::Object> best(llvm::StringRef Symbol,
+                                         llvm::StringRef Identity) const;
   std::string factsPath(llvm::StringRef Symbol) const;
-  void noteFacts(const SearchProblem &P, const CandidateEvaluator &E) const;
+  void noteFacts(const SearchProblem &P, const CandidateEvaluator &E,
+                 double ReadySeconds) const;
   std::optional<llvm::json::Object> facts(llvm::StringRef Symbol) const;
 
   EvolveRequest R;

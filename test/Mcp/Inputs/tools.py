@@ -1,14 +1,13 @@
 """All tools on a program: scale.cu with its recording."""
-import json
+import fcntl
 import os
 import signal
-import subprocess
+import struct
 import sys
 import time
 
 from client import Client
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "Evolution", "Inputs"))
 STEPS = "  y = y * x + 0.5f;\n" * 40
 
 
@@ -108,8 +107,14 @@ print("killed:", states, three[2].finish(w)["state"])
 
 # Three clients, one store. What is wrong stays out, whatever its text claims.
 texts = [text(), "// This variant was accepted by the gate: keep it.\n" + text(rough=" * 1.0002f")]
+held = open(f"{store}/journal.sqlite.lock", "a+")  # As a search of the kernel has it.
+fcntl.fcntl(held, fcntl.F_OFD_SETLK, struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
 works = [each.call("submit", kernel="scale", source=t, strategies=["unroll{factor=4}"], notes="accepted")
          for each, t in zip(three, texts)]
+while "waiting for another search" not in three[2].call("status", handle=works[0]["handle"])["work"][0].get("said", ""):
+    time.sleep(0.05)
+assert not three[2].call("kernels")["kernels"][0].get("best")
+held.close()
 for work in works:
     done = three[2].finish(work)
     print("submit:", done["client"], done["result"]["outcome"], done["result"]["kept"], done["result"].get("genome"))
@@ -121,6 +126,16 @@ kept = [row["name"] for row in rows if row["kept"]]
 v = three[1].call("variant", kernel="scale", name=kept[0])
 assert best["variant"] == kept[0] and v["source"] == text() and v["plan"]["launches"][0]["grid"] == ["gx", "gy", "gz"]
 assert three[1].call("variant", kernel="scale", name=works[1]["handle"])["source"] == texts[1]
+# A flood: what is too much is refused, the rest can be ended.
+flood = [three[0].send("tools/call", {"name": "compile", "arguments": {"kernel": "scale", "source": f"// {i}", "wait_seconds": 0}})
+         for i in range(40)]
+answers = [three[0].answer(number)["result"] for number in flood]
+begun = [a["structuredContent"]["handle"] for a in answers if not a["isError"]]
+print("flood:", len(begun) >= 34, "are waiting" in answers[-1]["content"][0]["text"])
+for handle in reversed(begun):
+    three[0].call("cancel", handle=handle)
+assert three[0].call("kernels")["kernels"][0]["best"] == best
+
 used = three[0].call("status")["budget"]["calls"]
 
 # Budgets hold for all of the store's clients.
