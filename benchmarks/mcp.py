@@ -111,10 +111,10 @@ ratio("compile against parse, compiler and ptxas", pairs)
 
 def judged(depth):
     phases = client.finish(client.call("judge", kernel="scale", source=text, depth=depth))["result"]["phases"]
-    return phases["judging"], phases["running the original"]
+    return phases["judging"], phases.get("running the original", 0)
 
 
 quick, whole = zip(*[(judged("quick"), judged("whole")) for _ in range(RUNS)])
 ratio("quick against whole verdict, judging alone", [(q[0], w[0]) for q, w in zip(quick, whole)])
-ratio("quick against whole verdict, with the run of the original", [(sum(q), sum(w)) for q, w in zip(quick, whole)])
+print("runs of the original:", sum(q[1] > 0 for q in quick), "of", RUNS, "quick ones")
 client.close()
