@@ -105,6 +105,17 @@ except (OSError, subprocess.TimeoutExpired):
     pass
 if os.environ.get("CUPILOT_TEST_NETWORK"):
     config.available_features.add("network")
+# The official client of the Model Context Protocol: installed once, where its registry answers.
+npm = os.path.join(config.test_exec_root, "Mcp", "npm")
+config.substitutions.append(("%npm", npm))
+if shutil.which("node") and shutil.which("npm"):
+    probe = ["npm", "ping", "--fetch-retries=0", "--fetch-timeout=5000"]
+    try:
+        if os.path.isdir(f"{npm}/node_modules/@modelcontextprotocol/client") or \
+                subprocess.run(probe, capture_output=True, timeout=20).returncode == 0:
+            config.available_features.add("npm")
+    except (OSError, subprocess.TimeoutExpired):
+        pass
 if os.path.exists("/dev/full"):
     config.available_features.add("dev-full")
 if os.geteuid() == 0:

@@ -38,40 +38,31 @@ Error KernelSearches::leaveOut(Error E, const Twine &Prefix, SearchRow &Row) {
 Expected<std::optional<SearchProblem>>
 KernelSearches::problemOf(const SearchedUnit &Unit, const Kernel &K,
                           SearchRow &Row) {
-  SearchProblem P;
-  P.K = K;
-  P.Workloads = Recorded.of(K);
   if (K.Refusal) {
     Row.leaveOut(*K.Refusal);
     Log << K.Name << ": left out: " << *K.Refusal << "\n";
     return std::nullopt;
   }
-  Expected<GpuDescription> Gpu = describeGpu(R.Gpu);
-  if (!Gpu)
-    return Gpu.takeError();
-  P.Gpu = *Gpu;
-  Expected<std::string> Arch =
-      architectureOn(*Gpu, Unit.Command.Flags, /*Loaded=*/R.Device == "cpu");
-  if (!Arch)
-    return Arch.takeError();
-  P.Arch = std::move(*Arch);
-  BuildCompiler First = compilerOf(K, Unit.Compilers.front());
-  P.Flags = First.Flags;
-  P.Nvcc = First.Nvcc;
-  P.Compiler = First.Name;
-  P.Seed = R.Seed;
-  P.Compilation = R.Compilation;
-  P.DataFolder = Recorded.Folder;
-  P.OnGpu = R.Device != "cpu";
-  P.LargeBytes = R.LargeBytes;
-  P.AcceptEstimates = R.AcceptEstimates;
-  return P;
+  Expected<SearchProblem> Posed = searchProblem(R, Recorded, Unit, K);
+  if (!Posed)
+    return Posed.takeError();
+  return std::move(*Posed);
 }
 
 /// Two searches of one kernel would forget and overwrite each other's steps.
 Expected<FileLock> KernelSearches::lock(const Kernel &K) const {
-  Expected<std::optional<FileLock>> Lock =
-      FileLock::tryLock(Root + "/journal.sqlite.lock", xxh3_64bits(K.Digest));
+  const std::string Path = Root + "/journal.sqlite.lock";
+  const uint64_t Place = xxh3_64bits(K.Digest);
+  Expected<std::optional<FileLock>> Lock = FileLock::tryLock(Path, Place);
+  if (Lock && !*Lock && R.LockWait.count() > 0) {
+    Log << K.Name << ": waiting for another search of it in this store\n";
+    Expected<std::optional<FileLock>> Later =
+        FileLock::lockWithin(Path, Place, R.LockWait);
+    if (!Later)
+      return Later.takeError();
+    if (*Later)
+      return std::move(**Later);
+  }
   if (!Lock)
     return Lock.takeError();
   if (!*Lock)
@@ -112,6 +103,7 @@ SearchOptions KernelSearches::optionsFor(StringRef Name,
   R.Size.applyTo(Options);
   if (Most && !Models)
     SearchSize::limit(Options, *Most);
+  Options.Submitted = R.Submitted;
   Options.Resume = R.Resume;
   Options.Until = Until;
   Options.Jobs = R.Jobs;
@@ -404,6 +396,7 @@ Error KernelSearches::evolveKernel(SearchedUnit &Unit,
   if (!Result)
     return leaveOut(Result.takeError(), "  ", Row);
   Accepted += Result->Kept;
+  Judged = Result->All;
   Spent = unsigned(Result->All.size());
   if (Result->OtherFailed)
     OthersFailed = Unit.Compilers.front().Name;

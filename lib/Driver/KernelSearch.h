@@ -8,26 +8,12 @@
 #ifndef CUPILOT_LIB_DRIVER_KERNELSEARCH_H
 #define CUPILOT_LIB_DRIVER_KERNELSEARCH_H
 
-#include "cupilot/Driver/BuildCompilers.h"
-#include "cupilot/Driver/Evolve.h"
-#include "cupilot/Driver/SearchTable.h"
+#include "cupilot/Driver/SearchPlan.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/File.h"
 #include <chrono>
 
 namespace cupilot {
-
-/// A unit whose kernels are searched.
-struct SearchedUnit {
-  SearchedUnit(llvm::StringRef Source, UnitCommand Command,
-               std::vector<BuildCompiler> Compilers)
-      : Command(std::move(Command)), Compilers(std::move(Compilers)),
-        Identities(Source) {}
-
-  UnitCommand Command;
-  std::vector<BuildCompiler> Compilers; ///< Not empty.
-  BuildIdentities Identities;
-};
 
 /// The searches of a run's kernels into one store.
 class KernelSearches {
@@ -56,6 +42,8 @@ public:
   /// have it.
   std::string OthersFailed;
   bool OverBudget = false; ///< Nothing more can be asked in this run.
+  /// All candidates of the last kernel.
+  std::vector<CandidateRecord> Judged;
   /// SearchOptions::Until of the next kernel.
   std::optional<std::chrono::steady_clock::time_point> Until;
 

@@ -27,6 +27,8 @@ public:
 
   /// A case to come, and how variants are run on it.
   size_t count() const { return Entries.size(); }
+  /// Whether the case \p Index is a recorded launch, or stands for one.
+  bool isRecorded(size_t Index) const { return Entries[Index].Recorded; }
   /// The case \p Index with the original's results; null when the original
   /// does not bear it.
   llvm::Expected<const JudgedCase *> get(size_t Index);
@@ -126,6 +128,7 @@ private:
 
   struct Entry {
     std::function<GateCase()> Make;
+    bool Recorded = false; ///< As it was, or the one that stands for it.
     bool Prepared = false;
     std::unique_ptr<JudgedCase> Judged;
   };

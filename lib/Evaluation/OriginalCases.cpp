@@ -220,9 +220,10 @@ Error OriginalRuns::addWorkload(size_t Index) {
         static_cast<uint64_t>(4 * Clumsy * MostCost + LeastOfLaunch);
   };
   Bound(Recorded.IsLarge ? 0 : Cost);
-  auto AddEntry = [&](std::function<GateCase()> Make) {
+  auto AddEntry = [&](std::function<GateCase()> Make, bool IsRecorded = false) {
     Entries.emplace_back();
     Entries.back().Make = std::move(Make);
+    Entries.back().Recorded = IsRecorded;
   };
   // The variations of one workload say what those of its likes would say.
   constexpr size_t MostVaried = 2;
@@ -230,7 +231,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
     if (Error E = checkRecordedRanges(kernel(), *Captured, {}))
       return E;
     if (!Recorded.IsLarge && Cost <= LargestLaunch)
-      AddEntry([C = std::move(*Captured)] { return C; });
+      AddEntry([C = std::move(*Captured)] { return C; }, /*IsRecorded=*/true);
     return Error::success();
   }
   auto Base = std::make_unique<GateCase>(*Captured);
@@ -279,11 +280,13 @@ Error OriginalRuns::addWorkload(size_t Index) {
   Bases.push_back(std::move(Base));
   BaseStates.push_back({Entries.size(), *BaseCost, nullptr, nullptr, {}});
   const GateCase &B = *Bases.back();
-  AddEntry([&B] {
-    GateCase C = B;
-    C.Leanless = true; // Not what is made from it.
-    return C;
-  });
+  AddEntry(
+      [&B] {
+        GateCase C = B;
+        C.Leanless = true; // Not what is made from it.
+        return C;
+      },
+      /*IsRecorded=*/true);
   // A few of them whatever a run costs: nothing else shows these faults.
   constexpr size_t AlwaysRelaxed = 12;
   CaseMakers Relaxed;
@@ -327,7 +330,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
     AddEntry(std::move(M.Make));
   Captured->PureOutput = B.PureOutput;
   if (!Whole && !Recorded.IsLarge && Cost <= LargestLaunch)
-    AddEntry([C = std::move(*Captured)] { return C; });
+    AddEntry([C = std::move(*Captured)] { return C; }, /*IsRecorded=*/true);
   else if (!Whole && !Recorded.IsLarge)
     Choices.push_back(Captured->Name + ": not run whole, for its cost");
   return Error::success();

@@ -51,6 +51,9 @@ public:
   Expected<Candidate> prepare(const Genome &G) const override;
   Expected<Candidate> prepare(const Genome &G, Translation T) const override;
   Error judge(Candidate &C) override { return judge(C, GateDepth::Search); }
+  Error judgeQuickly(Candidate &C) override {
+    return judge(C, GateDepth::Quick);
+  }
   Error judgeToKeep(Candidate &C, bool EvenSlower) override;
   Expected<bool> isAdmitted(const Translation &T) const override;
   Error estimate(Candidate &C) override;
@@ -81,9 +84,7 @@ private:
   Expected<bool> judgeTimes(Candidate &C);
   Error model(Candidate &C, ArrayRef<PlanLaunches> Launches);
   Expected<Genome> changeOf(const Candidate &C) const;
-  Error build(Candidate &C) const;
   Error identify(Candidate &C, std::string &NoIdentity) const;
-  void addResources(Candidate &C) const;
   std::vector<std::optional<ExecutionCounts>>
   workOf(const GateVerdict &V) const;
   Error makeGate();
@@ -307,7 +308,24 @@ Expected<Candidate> Evaluator::prepare(const Genome &G) const {
   return C;
 }
 
-Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
+/// By nvcc, what clang has admitted.
+static Error buildByNvcc(const SearchProblem &P, Candidate &C) {
+  const Translation &Code = *C.Record.Code;
+  Expected<NvccCode> Mine =
+      compileByNvcc(*P.Nvcc, Code.Source, P.Arch, C.Bitcode,
+                    Code.Plan.symbols(), P.Compilation);
+  if (!Mine)
+    return Mine.takeError();
+  C.Built = std::move(Mine->Bitcode);
+  C.Ptx = std::move(Mine->Ptx);
+  C.Identity = std::move(Mine->Identity);
+  return Error::success();
+}
+
+Expected<Candidate> compileCandidate(const SearchProblem &P,
+                                     const OriginalCode &Original,
+                                     TextCompiler &Compiler, const Genome &G,
+                                     Translation T) {
   Candidate C;
   C.Record.Genome = C.Record.Carried = genomeText(G);
   Translation &Code = C.Record.Code.emplace(std::move(T));
@@ -346,7 +364,7 @@ Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
     return C;
   }
   if (P.Nvcc) {
-    if (Error E = absorb(build(C), C, CandidateOutcome::CompileError))
+    if (Error E = absorb(buildByNvcc(P, C), C, CandidateOutcome::CompileError))
       return std::move(E);
     if (C.Record.Outcome != CandidateOutcome::Unjudged)
       return C;
@@ -355,18 +373,8 @@ Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
   return C;
 }
 
-/// By nvcc, what clang has admitted.
-Error Evaluator::build(Candidate &C) const {
-  const Translation &Code = *C.Record.Code;
-  Expected<NvccCode> Mine =
-      compileByNvcc(*P.Nvcc, Code.Source, P.Arch, C.Bitcode,
-                    Code.Plan.symbols(), P.Compilation);
-  if (!Mine)
-    return Mine.takeError();
-  C.Built = std::move(Mine->Bitcode);
-  C.Ptx = std::move(Mine->Ptx);
-  C.Identity = std::move(Mine->Identity);
-  return Error::success();
+Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
+  return compileCandidate(P, Original, Compiler, G, std::move(T));
 }
 
 /// Fills in Canonical, or why there is no identity.
@@ -513,7 +521,7 @@ Error Evaluator::judge(Candidate &C, GateDepth Depth) {
     return Error::success();
   }
   if (!C.IsByRules)
-    addResources(C);
+    Evidence.Resources = resourcesOf(P, C);
   if (P.OnGpu) {
     R.Outcome = CandidateOutcome::Passed;
     return Error::success();
@@ -521,16 +529,18 @@ Error Evaluator::judge(Candidate &C, GateDepth Depth) {
   return model(C, Launches);
 }
 
-/// What ptxas says, for the agents. What it refuses is found where it counts.
-void Evaluator::addResources(Candidate &C) const {
+std::map<std::string, KernelResources> resourcesOf(const SearchProblem &P,
+                                                   const Candidate &C) {
+  std::map<std::string, KernelResources> All;
   for (const std::string &Symbol : C.Record.Code->Plan.symbols()) {
     Expected<KernelResources> R =
         kernelResources(C.Ptx, Symbol, P.Arch, P.Flags);
     if (R)
-      C.Record.Evidence->Resources[Symbol] = *R;
-    else
+      All[Symbol] = *R;
+    else // It is found where it counts.
       consumeError(R.takeError());
   }
+  return All;
 }
 
 /// The genes of \p C if the rules make its text; else nothing is known of the

@@ -75,7 +75,7 @@ std::string variantName(const CandidateRecord &R) {
 }
 
 /// No symbol of MLIR has a hyphen, so no strategy is called that.
-static constexpr StringRef Improvement = "improve-on";
+static constexpr StringRef Improvement = "improve-on", Submission = "handed-in";
 
 Genome improvementOf(const CandidateRecord &Elite, unsigned Generation,
                      unsigned Number) {
@@ -95,9 +95,19 @@ Genome settingOf(const CandidateRecord &Elite, const Setting &To) {
   return {std::move(G)};
 }
 
+
+Genome submissionOf(StringRef Digest) {
+  return {{Submission.str(), {{"text", 0, "t_" + shortDigest(Digest, 16)}}}};
+}
+
+bool isSubmission(const Genome &G) {
+  return G.size() == 1 && G.front().Strategy == Submission;
+}
+
 bool isName(const Genome &G) {
-  return G.size() == 1 && (G.front().Strategy == Improvement ||
-                           StringRef(G.front().Strategy).starts_with(Tuned));
+  return isSubmission(G) ||
+         (G.size() == 1 && (G.front().Strategy == Improvement ||
+                            StringRef(G.front().Strategy).starts_with(Tuned)));
 }
 
 Genome carriedGenome(const CandidateRecord &R) {

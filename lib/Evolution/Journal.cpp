@@ -8,6 +8,7 @@
 
 #include "cupilot/Evolution/Journal.h"
 #include "JournalJson.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/Path.h"
@@ -49,6 +50,11 @@ public:
   Statement &bind(double Number) {
     if (Stmt)
       sqlite3_bind_double(Stmt, ++Index, Number);
+    return *this;
+  }
+  Statement &bind(int64_t Number) {
+    if (Stmt)
+      sqlite3_bind_int64(Stmt, ++Index, Number);
     return *this;
   }
   Statement &bind(unsigned Number) {
@@ -124,7 +130,11 @@ static constexpr const char *MakeTables =
     "  PRIMARY KEY(run, step));"
     "CREATE TABLE IF NOT EXISTS call("
     "  id INTEGER PRIMARY KEY, run TEXT, step TEXT, note TEXT,"
-    "  UNIQUE(run, step));";
+    "  UNIQUE(run, step));"
+    "CREATE TABLE IF NOT EXISTS tool("
+    "  id INTEGER PRIMARY KEY, time INTEGER, client TEXT, model TEXT,"
+    "  tool TEXT, kernel TEXT, arguments TEXT, handle TEXT, outcome TEXT,"
+    "  result TEXT, seconds REAL, gpu REAL, work INTEGER, free INTEGER);";
 
 Expected<Journal> Journal::open(StringRef Path) {
   if (Error E = ensureDirectory(sys::path::parent_path(Path)))
@@ -358,6 +368,57 @@ Expected<std::vector<ModelCall>> Journal::calls(StringRef Run) {
     if (std::optional<ModelCall> Call = readCall(Text))
       All.push_back(std::move(*Call));
   return All;
+}
+
+Error Journal::saveToolCall(const ToolCall &C) {
+  Statement Insert(Db.get(),
+                   "INSERT INTO tool(time, client, model, tool, kernel,"
+                   " arguments, handle, outcome, result, seconds, gpu, work,"
+                   " free) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  Insert.bind(C.Time).bind(C.Client).bind(C.Model).bind(C.Tool).bind(C.Kernel);
+  Insert.bind(C.Arguments).bind(C.Handle).bind(C.Outcome).bind(C.Result);
+  Insert.bind(C.Seconds).bind(C.GpuSeconds);
+  if (Insert.bind(unsigned(C.IsWork)).bind(unsigned(C.IsFree)).step() !=
+      SQLITE_DONE)
+    return failure("cannot be written");
+  return Error::success();
+}
+
+Expected<std::vector<ToolCall>> Journal::toolCalls() {
+  Statement Query(Db.get(),
+                  "SELECT time, client, model, tool, kernel, arguments, handle,"
+                  " outcome, result, seconds, gpu, work, free FROM tool"
+                  " ORDER BY id");
+  std::vector<ToolCall> All;
+  int Status;
+  while ((Status = Query.step()) == SQLITE_ROW)
+    All.push_back({int64_t(Query.number(0)), Query.text(1), Query.text(2),
+                   Query.text(3), Query.text(4), Query.text(5), Query.text(6),
+                   Query.text(7), Query.text(8), Query.number(9),
+                   Query.number(10), Query.integer(11) != 0,
+                   Query.integer(12) != 0});
+  if (Status != SQLITE_DONE)
+    return failure("cannot be read");
+  return All;
+}
+
+Expected<ToolTotals> Journal::toolTotals() {
+  Statement Query(Db.get(), "SELECT COALESCE(SUM(work = 0 AND free = 0), 0),"
+                            " COALESCE(SUM(gpu), 0) FROM tool");
+  if (Query.step() != SQLITE_ROW)
+    return failure("cannot be read");
+  return ToolTotals{Query.integer(0), Query.number(1)};
+}
+
+Expected<std::vector<std::string>> Journal::acceptedTexts() {
+  Statement Query(Db.get(), "SELECT source FROM candidate WHERE outcome=?");
+  Query.bind(wordOf(CandidateOutcome::Accepted));
+  std::optional<std::vector<std::string>> Texts = textsOf(Query);
+  if (!Texts)
+    return failure("cannot be read");
+  for (std::string &Text : *Texts)
+    Text = digest(Text);
+  return std::move(*Texts);
 }
 
 Expected<std::vector<std::string>> Journal::runs() {

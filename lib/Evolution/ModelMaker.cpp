@@ -314,34 +314,6 @@ static Genome unionOf(ArrayRef<CandidateRecord> Parents) {
   return All;
 }
 
-/// The genes that an answer names. Parameters that it does not name, or not
-/// from their domain, are those of \p Before, else the first of the domain.
-static Genome genesNamed(ArrayRef<std::string> Names, const Genome &Before,
-                         ArrayRef<LibraryStrategy> Library) {
-  Genome All;
-  for (StringRef Text : Names) {
-    const StringRef Name = strategyIn(Text);
-    const auto *S = find_if(
-        Library, [&](const LibraryStrategy &S) { return S.Info.Name == Name; });
-    auto IsIt = [&](const Gene &G) { return G.Strategy == Name; };
-    if (S == Library.end() || any_of(All, IsIt))
-      continue;
-    auto Old = find_if(Before, IsIt);
-    Gene New = Old != Before.end() ? *Old : S->Info.genes(1).front();
-    if (std::optional<Genome> Said = parseGenome(Text.trim(" \t`'\"@"));
-        Said && Said->size() == 1)
-      for (GeneParam &Value : New.Params)
-        for (const GeneParam &Given : Said->front().Params)
-          for (const StrategyInfo::Param &Domain : S->Info.Params)
-            if (Domain.Name == Value.Name && Given.Name == Value.Name &&
-                (Domain.Words.empty() ? is_contained(Domain.Values, Given.Value)
-                                      : is_contained(Domain.Words, Given.Word)))
-              Value = Given;
-    All.push_back(std::move(New));
-  }
-  return All;
-}
-
 /// Genes that the code of an answer may have.
 Genome ModelMaker::possibleGenes(const CandidateOrder &O,
                                  ArrayRef<std::string> CarriedOut) const {

@@ -234,6 +234,8 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
     B.add(Genome);
   if (O.Within > 0)
     B.add(std::to_string(O.Within));
+  if (O.Submitted)
+    B.add("submitted").add(O.Submitted->Digest);
   if (const AgentOptions *A = O.Agents) {
     // Not who answers: another provider may go on with a search.
     B.add("llm").add(uint64_t(A->Rounds)).add(uint64_t(A->MostCalls));
@@ -335,7 +337,11 @@ Error SearchLoop::begin() {
   Same.Launches.front().Symbol = Problem.K.Symbol;
   Seen[Evaluator->originalDigest().str()].push_back({Same, "the original"});
   Begin = Options.Begin;
-  if (Options.Agents) {
+  if (Options.Submitted) {
+    this->Library = libraryStrategies(Population->getOperation());
+    Maker = makeSubmissionMaker(Problem, *Evaluator, *Options.Submitted,
+                                this->Library);
+  } else if (Options.Agents) {
     if (Error E = beginAgents())
       return E;
   } else {
@@ -360,6 +366,14 @@ Error SearchLoop::beginBreeding() {
   B.Favoured = Maker->favoured(strategiesOf(Population->getOperation()));
   Breeding = std::make_unique<Breeder>(Problem, Limits, Ceiling, std::move(B),
                                        std::move(*Prior));
+  if (Options.Submitted) {
+    KernelOp Kernel = kernel();
+    mlir::OpBuilder At = mlir::OpBuilder::atBlockEnd(&Kernel.getBody().front());
+    Variant V;
+    V.Name = "g0_v0";
+    addVariant(At, V, Kernel.getScalars().size());
+    return Error::success();
+  }
   return Breeding->begin(
       *Population, [&](ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
         return Maker->fit(Genomes, Fits);
@@ -788,6 +802,8 @@ Error SearchLoop::collectUnjudged(std::vector<SearchEntry> &Entries) {
     auto Improves = Improvements.find(Name);
     if (Improves != Improvements.end())
       G = Improves->second.Key;
+    else if (Options.Submitted)
+      G = submissionOf(Options.Submitted->Digest);
     std::string Reason = Breeder::takeReason(V);
     if (!Ordered.try_emplace(genomeText(G), Name).second) {
       V.erase();
@@ -1721,6 +1737,8 @@ Expected<SearchResult> SearchLoop::collect() {
       if (const ModelCall *Last = By->lastCall())
         V.By = {Last->Provider, Last->Model, ""};
     }
+    if (Options.Submitted)
+      V.By = Options.Submitted->By;
     V.Evidence.push_back(measurementOf(*R.Evidence, R.Ratio, Problem));
     for (const Gene &G : V.Genes)
       if (Proposed.erase(G.Strategy))

@@ -9,6 +9,7 @@
 #include "Command.h"
 #include "ProviderOptions.h"
 #include "cupilot/LLM/JsonAnswer.h"
+#include "cupilot/Mcp/Server.h"
 #include "cupilot/Model/GpuDescription.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
@@ -221,6 +222,13 @@ static void checkPrompts(Report &R, const ProviderOptions &Providers) {
              PromptLibrary::shippedFolder());
 }
 
+static void checkMcp(Report &R) {
+  Expected<std::string> Can = tryMcp();
+  if (!Can)
+    return R.error("mcp", Can.takeError(), /*Needed=*/true);
+  R.line(Health::Good, "mcp", *Can);
+}
+
 /// Asks for one small object, through all that a search would use.
 static void checkProvider(Report &R, const ProviderOptions &Providers) {
   if (!Providers.given()) {
@@ -274,6 +282,7 @@ static Error run(const Options &O, const TrailingArgs &) {
   checkDriver(R);
   listGpus(R);
   checkPrompts(R, O.Providers);
+  checkMcp(R);
   checkProvider(R, O.Providers);
   outs().flush(); // Before what is said of it.
   if (R.Failed)

@@ -9,6 +9,7 @@
 #include "Command.h"
 #include "SharedOptions.h"
 #include "cupilot/Driver/StoredGenomes.h"
+#include "cupilot/Evolution/Journal.h"
 #include "cupilot/Model/BuildRecord.h"
 #include "cupilot/Model/DomainText.h"
 #include "cupilot/Model/Speedup.h"
@@ -16,9 +17,11 @@
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <set>
 
 using namespace llvm;
 using namespace cupilot;
@@ -146,6 +149,22 @@ static Error prune(const Options &O, ProjectStore &Store,
   return Error::success();
 }
 
+/// The digests of texts that searches and submissions of this store accepted;
+/// nothing without a journal, which is not part of what people share.
+static Expected<std::optional<std::set<std::string>>>
+backedTexts(StringRef Store) {
+  const std::string Path = (Store + "/journal.sqlite").str();
+  if (!sys::fs::exists(Path))
+    return std::nullopt;
+  Expected<Journal> J = Journal::open(Path);
+  if (!J)
+    return J.takeError();
+  Expected<std::vector<std::string>> Texts = J->acceptedTexts();
+  if (!Texts)
+    return Texts.takeError();
+  return std::set<std::string>(Texts->begin(), Texts->end());
+}
+
 static Error run(const Options &O, const TrailingArgs &Rest) {
   if (O.Action != "list" && O.Action != "show" && O.Action != "stats" &&
       O.Action != "check" && O.Action != "prune" && O.Action != "genomes" &&
@@ -218,6 +237,9 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
     outs() << "the store is sound: " << Kernels->size() << " kernel(s)\n";
     return Error::success();
   }
+  auto Backed = backedTexts(O.StoreDir);
+  if (!Backed)
+    return Backed.takeError();
   bool Any = false;
   for (const StoredKernel &S : *Kernels) {
     if (!O.Name.empty() && !StringRef(S.K.Name).contains(StringRef(O.Name)))
@@ -248,10 +270,18 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
         outs() << "    " << speedupText(M.Ratio, M.Low, M.High, M.Basis)
                << " on " << M.Device << ", gate " << M.Gate << " passed with "
                << M.Checks << " checks\n";
+      if (*Backed && !(*Backed)->count(V.Digest))
+        outs()
+            << "    unbacked: no search or submission in the journal of this "
+               "store accepted this text; "
+            << verifyCommand(O.StoreDir) << " judges it again\n";
       for (const std::string &Prompt : V.Prompts)
         outs() << "    written with prompt " << Prompt << "\n";
     }
   }
+  if (Any && !*Backed)
+    errs() << "note: this store has no journal that backs its evidence; "
+           << verifyCommand(O.StoreDir) << " judges it again\n";
   if (!Any && !O.Name.empty())
     return findingError("no kernel of the store is named '" + O.Name + "'");
   return Error::success();

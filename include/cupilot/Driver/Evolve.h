@@ -15,8 +15,11 @@
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Model/Contract.h"
 #include "llvm/Support/raw_ostream.h"
+#include <chrono>
 
 namespace cupilot {
+
+struct SubmittedVariant;
 
 /// SearchOptions::Tune with models.
 inline constexpr unsigned UsualTune = 32;
@@ -70,6 +73,10 @@ struct EvolveRequest {
   std::string Strategies;        ///< Folder of the library; "": cuPilot's.
   std::vector<std::string> Like; ///< Stores, for seedGenomes.
   std::optional<AgentSettings> Models; ///< None: rules translate.
+  /// The only candidate, of one kernel; null: candidates are searched.
+  const SubmittedVariant *Submitted = nullptr;
+  /// How long to wait for another search of a kernel in this store.
+  std::chrono::milliseconds LockWait{0};
 
   bool isModule() const;
   bool isProject() const { return Input.empty() && !Project.empty(); }

@@ -22,6 +22,7 @@ constexpr int GateVersion = 10;
 
 /// How much is run for a domain.
 enum class GateDepth {
+  Quick,  ///< The recorded launches and a few others: no proof, and no domain.
   Search, ///< What tells candidates apart.
   Keep    ///< Large launches too, for variants that are about to be kept.
 };

@@ -75,6 +75,17 @@ struct Candidate {
   GateCode code() const { return {Bitcode, Built}; }
 };
 
+/// Admits and compiles a translation, for who has no evaluator: \p Original is
+/// the code of P.K. Only broken tools are errors.
+llvm::Expected<Candidate> compileCandidate(const SearchProblem &P,
+                                           const OriginalCode &Original,
+                                           TextCompiler &Compiler,
+                                           const Genome &G, Translation T);
+/// What ptxas says of each kernel of \p C's plan; of those that it refuses,
+/// nothing.
+std::map<std::string, KernelResources> resourcesOf(const SearchProblem &P,
+                                                   const Candidate &C);
+
 /// Judges candidates of one kernel. `prepare` may run on several threads.
 class CandidateEvaluator {
 public:
@@ -103,6 +114,10 @@ public:
   /// Gate and cost model: fills in outcome, ratio and evidence. For a GPU the
   /// outcome is Passed, and there are no modelled times.
   virtual llvm::Error judge(Candidate &C) = 0;
+  /// The same on the recorded launches and a few others: for people and models
+  /// who are at work on a text. Accepted then means no more than that nothing
+  /// speaks against it; there is no domain, and prove() alone makes one.
+  virtual llvm::Error judgeQuickly(Candidate &C) = 0;
 
   /// The gate on \p C with the largest launches; launches of the variant by
   /// workload. Passed without a check where the GPU alone judges.

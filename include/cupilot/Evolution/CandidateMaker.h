@@ -19,6 +19,9 @@
 
 namespace cupilot {
 
+struct LibraryStrategy;
+struct SubmittedVariant;
+
 /// What is to be known for improving a variant.
 struct ImproveOrder {
   unsigned Number = 1, Count = 1; ///< Of so many that begin with this variant.
@@ -98,6 +101,13 @@ public:
 std::unique_ptr<CandidateMaker>
 makeRuleMaker(const CandidateEvaluator &Evaluator, unsigned Jobs,
               std::function<void(llvm::StringRef)> Refused = {});
+
+/// The maker of what was handed in; its genome is read from the code. All must
+/// outlive it.
+std::unique_ptr<CandidateMaker>
+makeSubmissionMaker(const SearchProblem &P, const CandidateEvaluator &Evaluator,
+                    const SubmittedVariant &Submitted,
+                    llvm::ArrayRef<LibraryStrategy> Library);
 
 } // namespace cupilot
 

@@ -142,8 +142,12 @@ Genome improvementOf(const CandidateRecord &Elite, unsigned Generation,
                      unsigned Number);
 /// The name of a candidate that has other numbers in the code of \p Elite.
 Genome settingOf(const CandidateRecord &Elite, const Setting &To);
-/// Whether \p G is such a name, or that of an improvement, and no genome that
-/// code was asked for.
+/// The name of a candidate that somebody hands in as code: its genome is read
+/// from the code. \p Digest is of all that was handed in.
+Genome submissionOf(llvm::StringRef Digest);
+/// Whether \p G is such a name.
+bool isSubmission(const Genome &G);
+/// Whether \p G is one of these names, and no genome that code was asked for.
 bool isName(const Genome &G);
 
 /// The genome that the code really has.

@@ -62,6 +62,11 @@ HandshakeResult shakeHands(const Genome &Asked,
                            const HandshakeCode &Code,
                            llvm::ArrayRef<LibraryStrategy> Library);
 
+/// The genes that an answer names. Parameters that it does not name, or not
+/// from their domain, are those of \p Before, else the first of the domain.
+Genome genesNamed(llvm::ArrayRef<std::string> Names, const Genome &Before,
+                  llvm::ArrayRef<LibraryStrategy> Library);
+
 } // namespace cupilot
 
 #endif // CUPILOT_EVOLUTION_HANDSHAKE_H

@@ -20,6 +20,27 @@ struct BatchRecord {
   std::string Results; ///< JSON, by request; empty while they are waited for.
 };
 
+/// A call of a tool of cupilot mcp, or the end of the work that one began.
+struct ToolCall {
+  int64_t Time = 0;          ///< Seconds since 1970.
+  std::string Client, Model; ///< As the client tells; "": it does not.
+  std::string Tool, Kernel;
+  std::string Arguments; ///< Digest.
+  std::string Handle;    ///< "" where nothing was begun.
+  /// "done", "pending" (the work goes on), "error", "refused", "cancelled".
+  std::string Outcome;
+  std::string Result; ///< Digest; "" while it is pending.
+  double Seconds = 0, GpuSeconds = 0;
+  bool IsWork = false; ///< The end of the work, not a call.
+  bool IsFree = false; ///< It counts for no budget.
+};
+
+/// What the calls of a store have used.
+struct ToolTotals {
+  unsigned Calls = 0;
+  double GpuSeconds = 0;
+};
+
 /// The persisted states of evolution runs, in one SQLite file. Every call is a
 /// transaction: a kill leaves the state before it or after it. All errors are
 /// resource errors that name the file. A file of an earlier format is brought
@@ -51,6 +72,13 @@ public:
   llvm::Error saveCall(llvm::StringRef Run, const ModelCall &Call);
   /// All questions of a run, whatever became of their answers, oldest first.
   llvm::Expected<std::vector<ModelCall>> calls(llvm::StringRef Run);
+  /// Calls of tools belong to no run.
+  llvm::Error saveToolCall(const ToolCall &Call);
+  /// Oldest first.
+  llvm::Expected<std::vector<ToolCall>> toolCalls();
+  llvm::Expected<ToolTotals> toolTotals();
+  /// The digests of all variants that passed all checks, of the texts.
+  llvm::Expected<std::vector<std::string>> acceptedTexts();
   /// All runs of which a generation was finished, oldest first.
   llvm::Expected<std::vector<std::string>> runs();
   /// All candidates of a run in the order of their evaluation.

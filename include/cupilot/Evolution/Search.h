@@ -22,6 +22,15 @@ struct AgentOptions;
 /// with, as they would lead elsewhere.
 constexpr unsigned SearchVersion = 2;
 
+/// A variant that somebody hands in.
+struct SubmittedVariant {
+  Translation Code;
+  std::string Digest;                  ///< Of all that was handed in.
+  std::vector<std::string> CarriedOut; ///< Strategies, by its author.
+  std::string Notes;                   ///< Its author's.
+  Author By;                           ///< For the store.
+};
+
 struct SearchOptions {
   unsigned Population = 12;
   unsigned Generations = 3;
@@ -45,6 +54,9 @@ struct SearchOptions {
   GpuPatience Patience; ///< With a GPU elsewhere.
   /// Models that turn genomes into code (ModelMaker.h); null: rules do.
   const AgentOptions *Agents = nullptr;
+  /// The only candidate: nothing is bred, and Agents is null. It passes what
+  /// all others pass.
+  const SubmittedVariant *Submitted = nullptr;
   /// Nothing is begun from then on, but the last checks of what was accepted.
   std::optional<std::chrono::steady_clock::time_point> Until;
   /// A kernel is done when its best time is this near to the GPU's ceiling:

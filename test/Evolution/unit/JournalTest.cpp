@@ -126,6 +126,29 @@ TEST_F(JournalTest, WhatIsSavedIsRead) {
   }
 }
 
+TEST_F(JournalTest, CallsOfToolsAddUp) {
+  makeOld(); // It gets the table.
+  Expected<Journal> J = Journal::open(Path);
+  ASSERT_TRUE(bool(J)) << toString(J.takeError());
+  ToolCall Call{7, "client", "", "time", "k", "b3:1", "h_1", "pending", ""};
+  cantFail(J->saveToolCall(Call));
+  Call.Outcome = "done";
+  Call.GpuSeconds = 2.5;
+  Call.IsWork = true;
+  cantFail(J->saveToolCall(Call));
+  cantFail(J->saveToolCall({8, "other", "m", "status", "", "b3:2", "", "done",
+                            "b3:3", 0.5, 0, false, /*IsFree=*/true}));
+  const std::vector<ToolCall> All = cantFail(J->toolCalls());
+  ASSERT_EQ(3u, All.size());
+  EXPECT_EQ("h_1", All[0].Handle);
+  EXPECT_TRUE(All[1].IsWork && All[2].IsFree);
+  EXPECT_EQ("m", All[2].Model);
+  const ToolTotals Used = cantFail(J->toolTotals());
+  EXPECT_EQ(1u, Used.Calls); // Work and what is free are none.
+  EXPECT_EQ(2.5, Used.GpuSeconds);
+  EXPECT_EQ(1u, cantFail(J->acceptedTexts()).size());
+}
+
 TEST_F(JournalTest, LaterFormatsAreLeftAlone) {
   sql("PRAGMA user_version=4");
   Expected<Journal> J = Journal::open(Path);

@@ -17,6 +17,7 @@ namespace cupilot {
 class NoEvaluator : public CandidateEvaluator {
 public:
   llvm::Error judge(Candidate &) override { return findingError(""); }
+  llvm::Error judgeQuickly(Candidate &) override { return findingError(""); }
   llvm::StringRef originalDigest() const override { return ""; }
   double originalTime() const override { return 0; }
   llvm::Expected<Translation> translate(const Genome &) const override {

@@ -1,0 +1,129 @@
+//===- Work.h - Work that outlives the call that began it -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A piece of work is a folder below the store, named by its handle: what was
+// asked (request.json), the process that does it (pid), what it says (log), and
+// what came of it (result.json). A lock tells whether somebody is at it. So any
+// process can look at any work, end it, or go on with one whose process is
+// gone.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_MCP_WORK_H
+#define CUPILOT_MCP_WORK_H
+
+#include "cupilot/Mcp/Tool.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <deque>
+#include <functional>
+#include <memory>
+
+namespace cupilot {
+
+/// Since 1970.
+int64_t secondsOfClock();
+
+/// What is to be done, and for whom.
+struct WorkRequest {
+  cupilot::Tool Tool = cupilot::Tool::Compile;
+  std::string Kernel, Symbol; ///< "": of none.
+  std::string Identity;       ///< The kernel's source identity.
+  llvm::json::Object Arguments;
+  std::string Client, Model; ///< As the client tells.
+  int64_t Time = 0;          ///< Seconds since 1970.
+};
+
+enum class WorkState {
+  Queued,
+  Running,
+  Done,
+  Failed,
+  Cancelled,
+  Interrupted ///< Nobody is at it, and it has not ended.
+};
+llvm::StringRef wordOf(WorkState S);
+
+/// What is known of a piece of work.
+struct WorkStatus {
+  WorkState State = WorkState::Queued;
+  WorkRequest Request;
+  std::string Said; ///< The last line of its log.
+  double Seconds = 0, GpuSeconds = 0;
+  llvm::json::Object Result; ///< Where it is done.
+  std::string Error, Hint;   ///< Where it failed.
+  bool isOver() const {
+    return State == WorkState::Done || State == WorkState::Failed ||
+           State == WorkState::Cancelled;
+  }
+};
+
+/// Does the work; the number is what it took of a GPU, in seconds.
+using Worker = std::function<llvm::Expected<llvm::json::Object>(
+    const WorkRequest &, llvm::raw_ostream &Log, double &GpuSeconds)>;
+/// Told of work that ended.
+using WorkListener =
+    std::function<void(llvm::StringRef Handle, const WorkStatus &)>;
+
+/// The work below one folder. It is done in processes that are copies of this
+/// one, which must have no threads, and that go on when this one ends.
+class WorkFolder {
+public:
+  struct Limits {
+    unsigned AtOnce = 2;     ///< Processes of this object.
+    unsigned Waiting = 32;   ///< Behind them; more is refused.
+    unsigned Seconds = 3600; ///< For one; 0: no limit.
+  };
+  WorkFolder(llvm::StringRef Folder, Limits L, Worker Do, WorkListener Ended)
+      : Folder(Folder), L(L), Do(std::move(Do)), Ended(std::move(Ended)) {}
+  WorkFolder(const WorkFolder &) = delete;
+  /// What is running goes on.
+  ~WorkFolder();
+
+  /// Begins \p R, or puts it behind what is running. Returns its handle.
+  llvm::Expected<std::string> begin(const WorkRequest &R);
+  /// That there is no such work is a usage error.
+  llvm::Expected<WorkStatus> status(llvm::StringRef Handle) const;
+  /// Goes on with interrupted work; says whether it was.
+  llvm::Expected<bool> resume(llvm::StringRef Handle);
+  /// Ends work, whoever is at it. False: it had ended.
+  llvm::Expected<bool> cancel(llvm::StringRef Handle);
+  /// All handles, the latest last.
+  std::vector<std::string> handles() const;
+  /// Notes what ended and begins what waits.
+  void turn();
+  /// Whether turn() has something to look after.
+  bool isBusy() const { return !Running.empty(); }
+
+private:
+  struct Piece {
+    std::string Handle;
+    std::unique_ptr<FileLock> Lock; ///< Shared with the process.
+    int Pid = -1;
+  };
+  std::string file(llvm::StringRef Handle, llvm::StringRef Name) const;
+  llvm::Error checkHandle(llvm::StringRef Handle) const;
+  llvm::Expected<WorkRequest> request(llvm::StringRef Handle) const;
+  llvm::Error take(llvm::StringRef Handle, std::unique_ptr<FileLock> Lock);
+  llvm::Error start(Piece P);
+  [[noreturn]] void work(const Piece &P) const;
+  void finish(llvm::StringRef Handle, llvm::json::Object Result) const;
+
+  std::string Folder;
+  Limits L;
+  Worker Do;
+  WorkListener Ended;
+  std::vector<Piece> Running;
+  std::deque<Piece> Waiting;
+  unsigned Begun = 0;
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_MCP_WORK_H

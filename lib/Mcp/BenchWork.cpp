@@ -1,0 +1,525 @@
+//===- BenchWork.cpp - What a worker does -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Driver/SharedFolder.h"
+#include "cupilot/Driver/Submit.h"
+#include "cupilot/Evolution/Advice.h"
+#include "cupilot/Evolution/GpuStepJudge.h"
+#include "cupilot/Evolution/Handshake.h"
+#include "cupilot/Evolution/Search.h"
+#include "cupilot/Evolution/Seeds.h"
+#include "cupilot/Evolution/StrategyTranslator.h"
+#include "cupilot/Mcp/Bench.h"
+#include "cupilot/Model/DomainText.h"
+#include "cupilot/Portable/Digest.h"
+#include "cupilot/Retrieval/Embedding.h"
+#include "cupilot/Support/Json.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <chrono>
+
+using namespace llvm;
+
+namespace cupilot {
+
+Expected<SubmittedVariant> submittedIn(const json::Object &Arguments,
+                                       const Kernel &K, StringRef Arch) {
+  // The original's launch, without a condition, is what texts mean that say
+  // nothing.
+  json::Object Answer{
+      {"source", textIn(Arguments, "source")},
+      {"plan",
+       json::Object{{"launches", json::Array{json::Object{
+                                     {"kernel", K.Symbol},
+                                     {"grid", json::Array{"gx", "gy", "gz"}},
+                                     {"block", json::Array{"bx", "by", "bz"}},
+                                     {"shared", "shared"},
+                                     {"cluster", json::Array{}}}}},
+                    {"scratch", json::Array{}},
+                    {"tensor_maps", json::Array{}}}},
+      {"guard", json::Object{{"conditions", json::Array{}},
+                             {"align", json::Array{}},
+                             {"disjoint", json::Array{}}}},
+      {"carried_out", json::Array{}},
+      {"notes", textIn(Arguments, "notes")}};
+  for (const char *Key : {"plan", "guard"})
+    if (const json::Object *Given = Arguments.getObject(Key))
+      Answer[Key] = json::Object(*Given);
+  if (const json::Array *Strategies = Arguments.getArray("strategies"))
+    Answer["carried_out"] = json::Array(*Strategies);
+  DigestBuilder B;
+  for (const char *Key : {"source", "plan", "guard", "carried_out"})
+    B.add(formatv("{0}", *Answer.get(Key)).str());
+  Expected<ModelTranslation> T =
+      translationFrom(json::Value(std::move(Answer)), K, Arch);
+  if (!T)
+    return T.takeError();
+  SubmittedVariant S;
+  S.Code = std::move(T->Code);
+  S.CarriedOut = std::move(T->CarriedOut);
+  S.Notes = std::move(T->Notes);
+  S.Digest = B.str();
+  return S;
+}
+
+static constexpr StringRef RunningOriginal = "running the original";
+
+namespace {
+/// One piece of work on a kernel.
+class BenchWork {
+public:
+  BenchWork(const EvolveRequest &R, const WorkloadSet &Recorded, BenchKernel &K,
+            const WorkRequest &W, raw_ostream &Log, double &GpuSeconds)
+      : R(R), Recorded(Recorded), Of(K), P(K.Problem), W(W), Log(Log),
+        GpuSeconds(GpuSeconds) {}
+  Expected<json::Object> run();
+  /// Null: nothing ran the original.
+  const CandidateEvaluator *evaluator() const { return E; }
+  /// How long that took; 0: it was there.
+  double readySeconds() const {
+    return Phases.getNumber(RunningOriginal).value_or(0);
+  }
+
+private:
+  Expected<json::Object> runTool();
+  Expected<json::Object> compile();
+  Expected<json::Object> judge();
+  Expected<json::Object> time();
+  Expected<json::Object> profile();
+  Expected<json::Object> similar();
+  Expected<json::Object> submit();
+  Error begin();
+  Error prepare();
+  void describe(json::Object &O) const;
+  Error onGpu(function_ref<Error()> Ask);
+  Expected<std::unique_ptr<GpuStepJudge>> gpu();
+  Error openJournal();
+
+  /// Notes how long a phase took, under its name.
+  Error inPhase(StringRef Name, function_ref<Error()> Do);
+
+  const EvolveRequest &R;
+  const WorkloadSet &Recorded;
+  BenchKernel &Of;
+  const SearchProblem &P;
+  const WorkRequest &W;
+  raw_ostream &Log;
+  double &GpuSeconds;
+  std::unique_ptr<CandidateEvaluator> Own;
+  CandidateEvaluator *E = nullptr;
+  std::optional<Journal> J;
+  std::optional<SubmittedVariant> S;
+  Candidate C;
+  json::Object Phases;
+};
+} // namespace
+
+static double secondsFrom(std::chrono::steady_clock::time_point Begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin)
+      .count();
+}
+
+Error BenchWork::inPhase(StringRef Name, function_ref<Error()> Do) {
+  const auto Begin = std::chrono::steady_clock::now();
+  Log << Name << "\n";
+  Error Failure = Do();
+  Phases[Name] = secondsFrom(Begin);
+  return Failure;
+}
+
+/// Runs the original on the recorded launches.
+Error BenchWork::begin() {
+  E = Of.Evaluator.get();
+  if (E)
+    return Error::success();
+  if (Error Failure = inPhase(RunningOriginal, [&] {
+        return CandidateEvaluator::create(P).moveInto(Own);
+      }))
+    return Failure;
+  E = Own.get();
+  return Error::success();
+}
+
+/// Compiles the text.
+Error BenchWork::prepare() {
+  if (Error Failure = submittedIn(W.Arguments, P.K, P.Arch).moveInto(S))
+    return Failure;
+  return inPhase("compiling", [&] {
+    return E->prepare(submissionOf(S->Digest), S->Code).moveInto(C);
+  });
+}
+
+Error BenchWork::openJournal() {
+  Expected<Journal> Opened = Journal::open(R.Store + "/journal.sqlite");
+  if (!Opened)
+    return Opened.takeError();
+  J.emplace(std::move(*Opened));
+  return Error::success();
+}
+
+Error BenchWork::onGpu(function_ref<Error()> Ask) {
+  const auto Begin = std::chrono::steady_clock::now();
+  Error Failure = inPhase("asking the GPU", Ask);
+  GpuSeconds += secondsFrom(Begin);
+  return Failure;
+}
+
+Expected<std::unique_ptr<GpuStepJudge>> BenchWork::gpu() {
+  if (Error Failure = openJournal())
+    return std::move(Failure);
+  // Work that is gone on with finds its batches.
+  DigestBuilder B;
+  B.add("mcp").add(wordOf(W.Tool)).add(P.K.Digest).add(P.Arch);
+  B.add(S ? StringRef(S->Digest) : StringRef()).add(uint64_t(W.Time));
+  GpuPatience Patience;
+  Patience.Wait = true;
+  return GpuStepJudge::create(P, *E, *J, B.str(), R.Device, Patience);
+}
+
+static json::Object resourcesJson(const SearchProblem &P, const Candidate &C) {
+  json::Object All;
+  for (const auto &[Symbol, Needs] : resourcesOf(P, C))
+    All[Symbol] = toJSON(Needs);
+  return All;
+}
+
+/// Outcome and reason, with who has said so.
+void BenchWork::describe(json::Object &O) const {
+  const CandidateRecord &Record = C.Record;
+  O["outcome"] = wordOf(Record.Outcome);
+  if (std::string Why = reasonText(Record); !Why.empty())
+    O["reason"] = json::fixUTF8(Why);
+  if (!Record.Evidence)
+    return;
+  const GateVerdict &V = Record.Evidence->Gate;
+  json::Array Findings;
+  for (const GateFinding &F : V.Findings)
+    Findings.push_back(json::Object{{"reason", wordOf(F.Reason)},
+                                    {"workload", F.Workload},
+                                    {"evidence", json::fixUTF8(F.Evidence)}});
+  json::Object Gate{{"passed", V.Passed},
+                    {"findings", std::move(Findings)},
+                    {"checks", int64_t(V.Checks)},
+                    {"kept_out_by_guard", int64_t(V.GuardMisses)},
+                    {"skipped", int64_t(V.Skipped)},
+                    {"max_error", numberJson(V.MaxError)},
+                    {"original_error", numberJson(V.OriginalError)}};
+  if (V.Where)
+    Gate["domain"] = domainText(*V.Where, launchNames(P.K));
+  json::Array Ends;
+  for (const DomainEnd &End : V.Ends)
+    Ends.push_back(json::Object{{"case", End.Case},
+                                {"reason", wordOf(End.Reason)},
+                                {"evidence", json::fixUTF8(End.Evidence)}});
+  if (!Ends.empty())
+    Gate["beyond_domain"] = std::move(Ends);
+  if (!V.Outside.empty())
+    Gate["outside_domain"] = json::Array(V.Outside);
+  O["gate"] = std::move(Gate);
+  if (Record.Ratio > 0) {
+    O["ratio"] = Record.Ratio;
+    O["basis"] =
+        wordOf(Record.Evidence->Gpu ? Basis::Measured : Basis::Modelled);
+    if (Record.Evidence->High > 0) {
+      O["low"] = Record.Evidence->Low;
+      O["high"] = Record.Evidence->High;
+    }
+  }
+  json::Array Times;
+  for (const LaunchTimes &T : Record.Evidence->times())
+    Times.push_back(json::Object{{"workload", T.Workload},
+                                 {"original_us", numberJson(T.OriginalUs)},
+                                 {"variant_us", numberJson(T.VariantUs)}});
+  if (!Times.empty())
+    O["times"] = std::move(Times);
+}
+
+Expected<json::Object> BenchWork::compile() {
+  if (Error Failure = submittedIn(W.Arguments, P.K, P.Arch).moveInto(S))
+    return std::move(Failure);
+  TextCompiler Compiler(P.Compilation);
+  if (Error Failure = inPhase("compiling", [&] {
+        return compileCandidate(P, Of.Code, Compiler, submissionOf(S->Digest),
+                                S->Code)
+            .moveInto(C);
+      }))
+    return std::move(Failure);
+  json::Object O{{"compiles", C.Record.Outcome == CandidateOutcome::Unjudged},
+                 {"quick", true}};
+  describe(O);
+  if (C.Record.Outcome != CandidateOutcome::Unjudged)
+    return O;
+  O["outcome"] = "compiles";
+  O["resources"] = resourcesJson(P, C);
+  const PtxFacts Facts = ptxFacts(C.Ptx);
+  O["code"] = json::Object{
+      {"instructions", int64_t(Facts.Instructions)},
+      {"backward_branches", int64_t(Facts.BackwardBranches)},
+      {"widest_global_access_bytes", int64_t(Facts.WidestAccess)},
+      {"shared_memory", Facts.Shared},
+      {"tensor_cores", Facts.has("mma.sync") || Facts.has("wgmma.mma_async")},
+      {"cluster_blocks", int64_t(Facts.ClusterBlocks)}};
+  return O;
+}
+
+/// Of a quick verdict nothing is kept, and the word says no more than it knows.
+static void markQuick(json::Object &O, CandidateOutcome Outcome) {
+  O["quick"] = true;
+  O["note"] = "a quick verdict: the recorded launches and a few others. It "
+              "proves nothing and nothing of it is kept; 'submit' decides";
+  if (Outcome == CandidateOutcome::Accepted ||
+      Outcome == CandidateOutcome::Passed)
+    O["outcome"] = "nothing found";
+}
+
+Expected<json::Object> BenchWork::judge() {
+  const bool Whole = textIn(W.Arguments, "depth") == "whole";
+  if (Error Failure = begin())
+    return std::move(Failure);
+  if (Error Failure = prepare())
+    return std::move(Failure);
+  json::Object O;
+  if (C.Record.Outcome == CandidateOutcome::Unjudged) {
+    if (Error Failure = inPhase("judging", [&] {
+          return Whole ? E->judgeToKeep(C, /*EvenSlower=*/true)
+                       : E->judgeQuickly(C);
+        }))
+      return std::move(Failure);
+    O["resources"] = resourcesJson(P, C);
+  }
+  describe(O);
+  O["quick"] = false;
+  if (!Whole)
+    markQuick(O, C.Record.Outcome);
+  return O;
+}
+
+Expected<json::Object> BenchWork::time() {
+  if (Error Failure = begin())
+    return std::move(Failure);
+  if (Error Failure = prepare())
+    return std::move(Failure);
+  if (C.Record.Outcome == CandidateOutcome::Unjudged) {
+    if (Error Failure = inPhase("judging", [&] { return E->judgeQuickly(C); }))
+      return std::move(Failure);
+  }
+  if (C.Record.Outcome == CandidateOutcome::Passed && P.OnGpu) {
+    Expected<std::unique_ptr<GpuStepJudge>> Gpu = gpu();
+    if (!Gpu)
+      return Gpu.takeError();
+    std::vector<WaitingCandidate> Asked;
+    Asked.push_back({C.Record, C});
+    if (Error Failure = onGpu([&] { return (*Gpu)->judge("time", Asked); }))
+      return std::move(Failure);
+    C.Record = std::move(Asked.front().Record);
+  }
+  json::Object O;
+  describe(O);
+  markQuick(O, C.Record.Outcome);
+  return O;
+}
+
+static json::Object adviceJson(const KernelAdvice &A) {
+  json::Array Metrics;
+  for (const KernelMetric &M : A.Metrics)
+    Metrics.push_back(json::Object{
+        {"name", M.Name}, {"value", M.Value}, {"source", M.Source}});
+  json::Object O{{"facts", textFacts(A.sentences())},
+                 {"metrics", std::move(Metrics)},
+                 {"sample", A.Sample}};
+  if (A.Class)
+    O["class"] = toString(*A.Class);
+  return O;
+}
+
+Expected<json::Object> BenchWork::profile() {
+  if (Error Failure = begin())
+    return std::move(Failure);
+  Ceilings Limits = ceilingsOf(P.Gpu);
+  Expected<KernelAdvice> Advice = adviseOn(P, *E, Limits);
+  if (!Advice)
+    return Advice.takeError();
+  const bool OfVariant = W.Arguments.get("source") != nullptr;
+  if (OfVariant) {
+    if (Error Failure = prepare())
+      return std::move(Failure);
+    if (C.Record.Outcome == CandidateOutcome::Unjudged)
+      if (Error Failure =
+              inPhase("judging", [&] { return E->judgeQuickly(C); }))
+        return std::move(Failure);
+  }
+  json::Object O;
+  std::unique_ptr<GpuStepJudge> Gpu;
+  if (P.OnGpu) {
+    if (Error Failure = gpu().moveInto(Gpu))
+      return std::move(Failure);
+    GpuOriginalFigures Measured;
+    if (Error Failure =
+            onGpu([&] { return Gpu->originalFigures().moveInto(Measured); }))
+      return std::move(Failure);
+    Limits = Measured.Limits;
+    addMeasurement(*Advice, P, *E, Limits, Measured.Times, Measured.Profile);
+  }
+  O["original"] = adviceJson(*Advice);
+  O["basis"] = wordOf(P.OnGpu ? Basis::Measured : Basis::Modelled);
+  O["quick"] = true;
+  O["outcome"] = "profiled";
+  if (!OfVariant)
+    return O;
+  describe(O);
+  markQuick(O, C.Record.Outcome);
+  if (!C.Record.Evidence || !C.Record.Evidence->Gate.Passed)
+    return O;
+  O["variant"] = textFacts(profileOf(C.Record, P, *E, *Advice));
+  if (!Gpu)
+    return O;
+  std::vector<WaitingCandidate> Asked;
+  Asked.push_back({C.Record, C});
+  std::vector<LaunchProfiles> Profiles;
+  if (Error Failure = onGpu([&] {
+        return Gpu->profile("profile", Asked, Advice->Class).moveInto(Profiles);
+      }))
+    return std::move(Failure);
+  json::Object Counters;
+  for (const LaunchProfiles &Each : Profiles)
+    for (const auto &[Workload, M] : Each) {
+      json::Object Row{{"microseconds", M.Microseconds}};
+      for (const auto &[Name, Value] : M.Metrics)
+        Row[Name] = numberJson(Value);
+      if (M.Metrics.empty())
+        Row["why_none"] = json::fixUTF8(M.NoMetrics);
+      Counters[Workload] = std::move(Row);
+    }
+  O["counters"] = std::move(Counters);
+  return O;
+}
+
+Expected<json::Object> BenchWork::similar() {
+  Expected<KernelEmbedder> Embedder = KernelEmbedder::load(
+      sharedFile("retrieval/vocabulary.json", "lib/Retrieval/vocabulary.json"));
+  if (!Embedder)
+    return Embedder.takeError();
+  std::vector<std::string> Roots = storesNamed("examples");
+  Roots.push_back(R.Store);
+  Expected<std::vector<SeedGenome>> Seeds =
+      seedGenomes(P.K, Roots, *Embedder, P.Arch, P.Flags, /*Count=*/3);
+  if (!Seeds)
+    return Seeds.takeError();
+  json::Array Examples;
+  for (const SeedGenome &Seed : *Seeds)
+    Examples.push_back(json::Object{{"kernel", json::fixUTF8(Seed.Kernel)},
+                                    {"similarity", Seed.Similarity},
+                                    {"genome", Seed.Genome},
+                                    {"ratio", Seed.Ratio},
+                                    {"provenance", Seed.Provenance},
+                                    {"source", json::fixUTF8(Seed.Source)}});
+  return json::Object{
+      {"examples", std::move(Examples)}, {"outcome", "found"}, {"quick", true}};
+}
+
+Expected<json::Object> BenchWork::submit() {
+  if (Error Failure = submittedIn(W.Arguments, P.K, P.Arch).moveInto(S))
+    return std::move(Failure);
+  S->By = {W.Client, W.Model, ""};
+  EvolveRequest Request = R;
+  Request.LockWait = std::chrono::minutes(30);
+  const auto Begin = std::chrono::steady_clock::now();
+  Expected<Submission> Made =
+      submitVariant(Request, Recorded, *Of.Item, *S, Log);
+  // How much of it was the GPU's, nobody tells: all counts.
+  if (P.OnGpu)
+    GpuSeconds += secondsFrom(Begin);
+  if (!Made)
+    return Made.takeError();
+  json::Object O{{"quick", false}, {"kept", Made->IsKept}};
+  if (!Made->Judged) {
+    O["outcome"] = "left out";
+    O["reason"] = json::fixUTF8(Made->Row.Why);
+    return O;
+  }
+  C.Record = std::move(*Made->Judged);
+  describe(O);
+  O["variant"] = variantName(C.Record);
+  O["genome"] = json::fixUTF8(C.Record.Carried.empty() ? "no strategy"
+                                                       : C.Record.Carried);
+  if (!Made->IsKept && C.Record.Outcome == CandidateOutcome::Accepted)
+    O["reason"] = "no launch is left on which it may run";
+  return O;
+}
+
+Expected<json::Object> BenchWork::run() {
+  Expected<json::Object> Made = runTool();
+  if (Made && !Phases.empty())
+    (*Made)["phases"] = json::Object(Phases);
+  return Made;
+}
+
+Expected<json::Object> BenchWork::runTool() {
+  switch (W.Tool) {
+  case Tool::Compile:
+    return compile();
+  case Tool::Judge:
+    return judge();
+  case Tool::Time:
+    return time();
+  case Tool::Profile:
+    return profile();
+  case Tool::Knowledge:
+    return similar();
+  case Tool::Submit:
+    return submit();
+  default:
+    return usageError("'" + wordOf(W.Tool) + "' does no work");
+  }
+}
+
+void Bench::noteFacts(const SearchProblem &P, const CandidateEvaluator &E,
+                      double ReadySeconds) const {
+  const Ceilings Limits = ceilingsOf(P.Gpu);
+  Expected<KernelAdvice> A = adviseOn(P, E, Limits);
+  if (!A) {
+    consumeError(A.takeError());
+    return;
+  }
+  json::Object O{{"identity", P.K.Digest}, {"basis", wordOf(Basis::Modelled)}};
+  if (ReadySeconds > 0)
+    O["ready_seconds"] = ReadySeconds;
+  if (A->OriginalUs > 0)
+    O["us"] = A->OriginalUs;
+  if (A->FloorUs > 0) {
+    O["ceiling_us"] = A->FloorUs;
+    if (A->OriginalUs > 0)
+      O["distance"] = A->OriginalUs / A->FloorUs;
+  }
+  if (A->Class)
+    O["class"] = toString(*A->Class);
+  consumeError(updateFile(factsPath(P.K.Symbol),
+                          formatv("{0:2}\n", json::Value(std::move(O))).str()));
+}
+
+Expected<json::Object> Bench::work(const WorkRequest &W, raw_ostream &Log,
+                                   double &GpuSeconds) {
+  Expected<BenchKernel *> K = kernel(W.Symbol);
+  if (!K)
+    return K.takeError();
+  if ((*K)->Problem.K.Digest != W.Identity)
+    return findingError("'" + W.Kernel +
+                            "' is another kernel than when this "
+                            "was asked for: its source has changed",
+                        "call the tool again");
+  BenchWork Work(R, *Recorded, **K, W, Log, GpuSeconds);
+  Expected<json::Object> Result = Work.run();
+  if (Result && W.Tool == Tool::Time)
+    if (std::optional<json::Object> Best = best(W.Symbol, W.Identity))
+      (*Result)["best"] = std::move(*Best);
+  if (Result && Work.readySeconds() > 0)
+    noteFacts((*K)->Problem, *Work.evaluator(), Work.readySeconds());
+  return Result;
+}
+
+} // namespace cupilot

@@ -1,0 +1,32 @@
+"""The tools that ask a GPU, without one here."""
+import os
+import time
+
+from client import Client
+
+args, tail = ["scale.cu", "--workloads", "w.mlir", "--compiler=clang"], ["--", "-O2"]
+
+c = Client(*args, "--store", "s", "--device", "spool:gpu", *tail)
+w = c.call("profile", kernel="scale", wait_seconds=0)
+while not os.path.isdir("gpu") or not os.listdir("gpu"):
+    time.sleep(0.05)
+assert c.close() == 0
+d = Client(*args, "--store", "s", "--device", "spool:gpu", *tail)
+row = d.call("status", handle=w["handle"])["work"][0]
+print("spool:", row["state"], row.get("said"), "result" not in row)
+print("cancelled:", d.call("cancel", handle=w["handle"])["state"], d.call("result", handle=w["handle"])["state"] == "cancelled")
+assert d.close() == 0
+
+e = Client(*args, "--store", "s", "--device", "spool:gpu", "--max-gpu-seconds=0", *tail)
+print("budget:", e.refused("profile", kernel="scale").split("\n")[0])
+print("looks:", e.call("kernels")["kernels"][0]["kernel"])
+assert e.close() == 0
+
+f = Client(*args, "--store", "t", "--device", "cuda", *tail)
+result = f.request("tools/call", {"name": "profile", "arguments": {"kernel": "scale"}})
+while result["structuredContent"]["state"] in ("queued", "running"):
+    result = f.request("tools/call", {"name": "result", "arguments": {
+        "handle": result["structuredContent"]["handle"], "wait_seconds": 20}})
+assert result["isError"] and result["content"][0]["text"].startswith(result["structuredContent"]["error"])
+print("none:", result["structuredContent"]["state"], result["structuredContent"]["error"])
+assert f.close() == 0
