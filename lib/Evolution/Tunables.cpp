@@ -180,8 +180,8 @@ Genome withSetting(Genome G, ArrayRef<Tunable> Numbers, const Setting &To,
       if (!P || P->Values.empty())
         continue;
       const int64_t Wanted = Value;
-      const int64_t Nearest = *std::min_element(
-          P->Values.begin(), P->Values.end(), [&](int64_t A, int64_t B) {
+      const int64_t Nearest =
+          *llvm::min_element(P->Values, [&](int64_t A, int64_t B) {
             return std::abs(A - Wanted) < std::abs(B - Wanted);
           });
       for (GeneParam &Has : Each.Params)
