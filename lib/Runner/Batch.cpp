@@ -157,4 +157,15 @@ std::string requestDigest(const Batch &B, const Request &R) {
   return digest(J.dump());
 }
 
+std::vector<std::vector<const Request *>> groupsOf(const Batch &B) {
+  std::vector<std::vector<const Request *>> Groups;
+  for (const Request &R : B.Requests) {
+    if (Groups.empty() || R.Group.empty() ||
+        Groups.back().back()->Group != R.Group)
+      Groups.emplace_back();
+    Groups.back().push_back(&R);
+  }
+  return Groups;
+}
+
 } // namespace cupilot::runner
