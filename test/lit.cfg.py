@@ -56,6 +56,7 @@ config.substitutions += [
     ("%ptx_rows_on_cpu",
      os.path.join(config.cupilot_binary_dir, "test", "CpuDevice", "ptx-rows-on-cpu")),
     ("%ptx_round_trip", os.path.join(config.cupilot_binary_dir, "test", "Ptx", "ptx-round-trip")),
+    ("%slurm_work", os.path.join(config.cupilot_binary_dir, "test", "Slurm", "slurm-work")),
     ("%python", sys.executable),
     ("%nvcc", config.nvcc),
     ("%cudart11_include", config.cudart11_include),
@@ -93,6 +94,9 @@ for tool in ("ccache", "sccache", "dpkg-deb", "chromium"):
         config.available_features.add(tool)
 if os.path.exists(f"{llvm}/clangd"):
     config.available_features.add("clangd")
+# Its daemons are not on everybody's path.
+if all(shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin") for name in ("sbatch", "slurmctld", "slurmd", "munged")):
+    config.available_features.add("slurm")
 if any(name.startswith("libclang_rt.tsan-") for _, _, names in os.walk(os.path.join(os.path.dirname(llvm), "lib", "clang")) for name in names):
     config.available_features.add("tsan")
 # A device node tells of no GPU; the driver does.

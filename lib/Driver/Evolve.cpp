@@ -161,7 +161,7 @@ static SearchTable tableOf(const SearchPlan &Plan,
 Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
   if (R.Device != "cpu" && !GpuDevice::isOne(R.Device))
     return usageError("unknown device '" + R.Device + "'",
-                      "--device=cpu, cuda, spool:DIR or ssh:HOST");
+                      "--device=cpu, " + GpuDevice::Known);
   if (Error E = joinErrors(R.Size.check(), R.Choice.check()))
     return E;
   if (R.Models)

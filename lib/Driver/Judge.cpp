@@ -46,8 +46,7 @@ static Error check(const JudgeRequest &R) {
     return usageError("--store needs --variant-file: only variants in files "
                       "of their own can be stored");
   if (!R.Device.empty() && !GpuDevice::isOne(R.Device))
-    return usageError("unknown device '" + R.Device + "'",
-                      "cuda, spool:DIR or ssh:HOST");
+    return usageError("unknown device '" + R.Device + "'", GpuDevice::Known);
   return Error::success();
 }
 

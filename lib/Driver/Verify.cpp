@@ -522,8 +522,7 @@ static Error finding(const Tally &All) {
 
 Error verify(const VerifyRequest &R, raw_ostream &Out, raw_ostream &Log) {
   if (!R.Device.empty() && !GpuDevice::isOne(R.Device))
-    return usageError("unknown device '" + R.Device + "'",
-                      "cuda, spool:DIR or ssh:HOST");
+    return usageError("unknown device '" + R.Device + "'", GpuDevice::Known);
   Expected<ProjectStore> Store = ProjectStore::open(R.Store);
   if (!Store)
     return Store.takeError();

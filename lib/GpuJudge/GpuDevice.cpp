@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/GpuJudge/GpuDevice.h"
+#include "SlurmDevice.h"
+#include "SpoolDevice.h"
 #include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/ReadResults.h"
 #include "cupilot/Support/Error.h"
@@ -55,7 +57,7 @@ static std::string runnerPath() {
   return sys::fs::can_execute(Beside) ? Beside : "cupilot-runner";
 }
 
-static Expected<std::string> batchRoot() {
+Expected<std::string> batchRoot() {
   SmallString<256> Root;
   if (std::optional<std::string> Given =
           sys::Process::GetEnv("CUPILOT_CACHE_DIR"))
@@ -83,29 +85,23 @@ static bool inUse(const ProcessResult &Result) {
   return Result.Status == 3 && StringRef(Result.Err).contains("[in-use]");
 }
 
+std::string SpoolDevice::folder(const GpuBatch &B) const {
+  return Root + "/" + B.batch().Id;
+}
+
+Expected<std::optional<GpuResults>> SpoolDevice::evaluate(const GpuBatch &B) {
+  if (Error E = B.write(folder(B)))
+    return std::move(E);
+  return readResults(folder(B), B.batch());
+}
+
+std::string SpoolDevice::waiting(const GpuBatch &B) const {
+  return "cupilot-runner " + shellQuoted({folder(B)}) +
+         " on a machine with the GPU, copy the folder's results back, and "
+         "run the same command again";
+}
+
 namespace {
-class SpoolDevice : public GpuDevice {
-public:
-  explicit SpoolDevice(std::string Root) : Root(std::move(Root)) {}
-  std::string folder(const GpuBatch &B) const override {
-    return Root + "/" + B.batch().Id;
-  }
-  Expected<std::optional<GpuResults>> evaluate(const GpuBatch &B) override {
-    if (Error E = B.write(folder(B)))
-      return std::move(E);
-    return readResults(folder(B), B.batch());
-  }
-  bool worksByItself() const override { return false; }
-  std::string waiting(const GpuBatch &B) const override {
-    return "cupilot-runner " + shellQuoted({folder(B)}) +
-           " on a machine with the GPU, copy the folder's results back, and "
-           "run the same command again";
-  }
-
-protected:
-  std::string Root;
-};
-
 /// The GPUs of this machine.
 class LocalDevice : public SpoolDevice {
 public:
@@ -170,20 +166,44 @@ private:
 };
 } // namespace
 
+/// The options of a cluster; nothing for another device.
+static std::optional<StringRef> slurmOptions(StringRef Spec) {
+  if (Spec == "slurm")
+    return "";
+  if (Spec.consume_front("slurm:"))
+    return Spec;
+  return std::nullopt;
+}
+
 bool GpuDevice::isOne(StringRef Spec) {
   return Spec == "cuda" || Spec.starts_with("spool:") ||
-         Spec.starts_with("ssh:");
+         Spec.starts_with("ssh:") || slurmOptions(Spec);
+}
+
+Expected<std::string> GpuDevice::besideStore(StringRef Spec, StringRef Store) {
+  std::optional<StringRef> Given = slurmOptions(Spec);
+  if (!Given)
+    return Spec.str();
+  Expected<SlurmOptions> O = slurmOptionsFor(*Given, Store);
+  if (!O)
+    return O.takeError();
+  return "slurm:" + O->str();
 }
 
 Expected<std::unique_ptr<GpuDevice>> GpuDevice::create(StringRef Spec) {
   StringRef Rest = Spec;
   if (Rest.consume_front("spool:") && !Rest.empty())
     return std::make_unique<SpoolDevice>(Rest.str());
+  if (std::optional<StringRef> Given = slurmOptions(Spec)) {
+    SlurmOptions O;
+    if (Error E = O.add(*Given))
+      return std::move(E);
+    return makeSlurmDevice(std::move(O));
+  }
   bool Local = Spec == "cuda";
   if (!Local &&
       !(Rest.consume_front("ssh:") && !Rest.empty() && !Rest.starts_with("-")))
-    return usageError("unknown device '" + Spec + "'",
-                      "cuda, spool:DIR or ssh:HOST");
+    return usageError("unknown device '" + Spec + "'", Known);
   Expected<std::string> Root = batchRoot();
   if (!Root)
     return Root.takeError();

@@ -52,6 +52,7 @@ Expected<GpuResults> awaitResults(GpuDevice &D, const GpuBatch &B,
                                   const GpuPatience &Patience) {
   using Clock = std::chrono::steady_clock;
   const std::string Folder = D.folder(B);
+  D.setTeller(Patience.Tell);
   auto Tell = [&](const Twine &Text) {
     if (Patience.Tell)
       Patience.Tell(Text);
@@ -77,7 +78,7 @@ Expected<GpuResults> awaitResults(GpuDevice &D, const GpuBatch &B,
     KnownDamaged = P.Damaged.size();
     if (KnownDamaged &&
         (!Waits || Clock::now() - DamagedSince >
-                               std::chrono::seconds(Patience.DamagedSeconds)))
+                       std::chrono::seconds(Patience.DamagedSeconds)))
       return damaged(P);
     if (!Waits)
       return make_error<ResultsAwaited>(

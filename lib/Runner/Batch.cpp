@@ -161,4 +161,20 @@ std::string requestDigest(const Batch &B, const Request &R) {
   return digest(J.dump());
 }
 
+static bool isSameRace(const Request &A, const Request &B) {
+  return A.Heat && B.Heat && A.Heat->Race == B.Heat->Race;
+}
+
+std::vector<std::vector<const Request *>> groupsOf(const Batch &B) {
+  std::vector<std::vector<const Request *>> Groups;
+  for (const Request &R : B.Requests) {
+    if (Groups.empty() || R.Group.empty() ||
+        (Groups.back().back()->Group != R.Group &&
+         !isSameRace(*Groups.back().back(), R)))
+      Groups.emplace_back();
+    Groups.back().push_back(&R);
+  }
+  return Groups;
+}
+
 } // namespace cupilot::runner

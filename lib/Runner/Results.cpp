@@ -56,7 +56,9 @@ void ResultFolder::put(const Request &R, json Result) {
   Result["digest"] = requestDigest(B, R);
   Result["checksum"] = digest(Result.dump());
   writeWhole(Folder + "/results/" + R.Id + ".json", Result.dump(1) + "\n");
-  ::unlink((Folder + "/attempts/" + R.Id).c_str());
+  ::unlink(attempts(R.Id).c_str());
+  std::lock_guard<std::mutex> Guard(Lock);
+  Begun.erase(R.Id);
 }
 
 std::string ResultFolder::putData(std::string_view Bytes) {
@@ -68,12 +70,23 @@ std::string ResultFolder::putData(std::string_view Bytes) {
 }
 
 unsigned ResultFolder::begin(const Request &R) {
-  std::string Path = Folder + "/attempts/" + R.Id;
+  const std::string Path = attempts(R.Id);
   unsigned Before = 0;
   if (exists(Path))
     Before = unsigned(std::strtoul(readWhole(Path).c_str(), nullptr, 10));
   writeWhole(Path, std::to_string(Before + 1) + "\n");
+  std::lock_guard<std::mutex> Guard(Lock);
+  Begun[R.Id] = Before;
   return Before;
+}
+
+void ResultFolder::withdraw() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  for (const auto &[Id, Before] : Begun)
+    if (Before)
+      writeWhole(attempts(Id), std::to_string(Before) + "\n");
+    else
+      ::unlink(attempts(Id).c_str());
 }
 
 } // namespace cupilot::runner

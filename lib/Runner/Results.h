@@ -9,6 +9,8 @@
 #define CUPILOT_LIB_RUNNER_RESULTS_H
 
 #include "cupilot/Runner/Batch.h"
+#include <map>
+#include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
@@ -28,10 +30,18 @@ public:
   std::string putData(std::string_view Bytes);
   /// Notes that \p R is begun; how often it was before without an end.
   unsigned begin(const Request &R);
+  /// What was begun and has no result counts as if it never was.
+  void withdraw();
 
 private:
+  std::string attempts(const std::string &Id) const {
+    return Folder + "/attempts/" + Id;
+  }
+
   std::string Folder;
   const Batch &B;
+  std::mutex Lock;                       ///< Of what follows.
+  std::map<std::string, unsigned> Begun; ///< Attempts before this one.
 };
 
 } // namespace cupilot::runner

@@ -14,8 +14,13 @@
 #include "Worker.h"
 #include "cupilot/Portable/Failure.h"
 #include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <fcntl.h>
+#include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sys/file.h>
 #include <thread>
 #include <unistd.h>
@@ -29,15 +34,16 @@ namespace cupilot::runner {
 static constexpr unsigned MostAttempts = 3;
 
 namespace {
-/// The one runner of a batch; the system gives the lock back however it ends.
+/// The one runner of a batch, or of a group; the system gives the lock back
+/// however it ends.
 class BatchLock {
 public:
-  explicit BatchLock(const std::string &Folder) {
-    std::string Path = Folder + "/lock";
+  BatchLock(const std::string &Folder, const std::string &Name, int How) {
+    std::string Path = Folder + "/" + Name;
     FD = ::open(Path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (FD < 0)
       throw Failure(FailureKind::Disk, "'" + Path + "' cannot be created");
-    if (::flock(FD, LOCK_EX | LOCK_NB) != 0) {
+    if (::flock(FD, How | LOCK_NB) != 0) {
       ::close(FD);
       throw Failure(FailureKind::InUse,
                     "another runner is working on '" + Folder + "'");
@@ -48,6 +54,52 @@ public:
 
 private:
   int FD;
+};
+
+/// While one lives, SIGTERM and SIGINT end this process in order: what was
+/// begun does not count as an attempt, since nothing of it ended the process,
+/// and no temporary file stays.
+class OrderlyEnd {
+public:
+  explicit OrderlyEnd(std::function<void()> Last) : Last(std::move(Last)) {
+    if (::pipe2(Ends, O_CLOEXEC) != 0)
+      throw Failure(FailureKind::Disk, "no pipe can be made");
+    Told = Ends[1];
+    struct sigaction New = {};
+    New.sa_handler = tell;
+    for (int Signal : {SIGTERM, SIGINT})
+      ::sigaction(Signal, &New, nullptr);
+    Waits = std::thread([this] { wait(); });
+  }
+  ~OrderlyEnd() {
+    for (int Signal : {SIGTERM, SIGINT})
+      ::signal(Signal, SIG_DFL);
+    tell(0);
+    Waits.join();
+    ::close(Ends[0]);
+    ::close(Ends[1]);
+  }
+  OrderlyEnd(const OrderlyEnd &) = delete;
+
+private:
+  static void tell(int Signal) {
+    unsigned char Byte = static_cast<unsigned char>(Signal);
+    (void)!::write(Told, &Byte, 1);
+  }
+  void wait() {
+    unsigned char Signal = 0;
+    while (::read(Ends[0], &Signal, 1) < 0 && errno == EINTR)
+      ;
+    if (Signal == 0)
+      return;
+    Last();
+    ::_exit(128 + Signal);
+  }
+
+  static inline int Told = -1;
+  std::function<void()> Last;
+  int Ends[2];
+  std::thread Waits;
 };
 
 /// All that the threads of the GPUs share.
@@ -159,24 +211,6 @@ static void serveDevice(Shared &S, int Device, const std::string &Uuid) {
   }
 }
 
-static bool isSameRace(const Request &A, const Request &B) {
-  return A.Heat && B.Heat && A.Heat->Race == B.Heat->Race;
-}
-
-/// Consecutive requests of one candidate, or of one race; those without a group
-/// alone.
-static std::vector<std::vector<const Request *>> groupsOf(const Batch &B) {
-  std::vector<std::vector<const Request *>> Groups;
-  for (const Request &R : B.Requests) {
-    if (Groups.empty() || R.Group.empty() ||
-        (Groups.back().back()->Group != R.Group &&
-         !isSameRace(*Groups.back().back(), R)))
-      Groups.emplace_back();
-    Groups.back().push_back(&R);
-  }
-  return Groups;
-}
-
 json listDevices(const std::string &Executable) {
   ScratchFolder Scratch;
   Child Asked(Executable, -1, Scratch.path() + "/stderr");
@@ -185,48 +219,81 @@ json listDevices(const std::string &Executable) {
 
 static std::vector<int> chooseDevices(const RunnerOptions &Options,
                                       const Batch &B, const json &All) {
+  auto Fits = [&](const json &Gpu) {
+    return (B.Arch.empty() || Gpu.at("arch") == B.Arch) &&
+           (Options.Card.empty() || Gpu.at("name") == Options.Card);
+  };
+  const std::string Want =
+      B.Arch + (Options.Card.empty() ? "" : " (" + Options.Card + ")");
+  auto Is = [](const json &Gpu) {
+    return Gpu.at("name").get<std::string>() + ", " +
+           Gpu.at("arch").get<std::string>();
+  };
   std::vector<int> Devices = Options.Devices;
   if (Devices.empty())
     for (size_t I = 0; I < All.size(); ++I)
-      if (B.Arch.empty() || All[I].at("arch") == B.Arch)
+      if (Fits(All[I]))
         Devices.push_back(int(I));
   if (Devices.empty())
     throw Failure(FailureKind::WrongArch,
-                  "the batch is for " + B.Arch +
+                  "the batch is for " + Want +
                       ", but no GPU here is one: the first is " +
-                      All.at(0).at("name").get<std::string>() + ", " +
-                      All.at(0).at("arch").get<std::string>());
+                      Is(All.at(0)));
   for (int D : Devices) {
     if (D < 0 || size_t(D) >= All.size())
       throw Failure(FailureKind::NoDevice,
                     "there is no device " + std::to_string(D));
-    if (!B.Arch.empty() && All[size_t(D)].at("arch") != B.Arch)
+    if (!Fits(All[size_t(D)]))
       throw Failure(FailureKind::WrongArch,
-                    "the batch is for " + B.Arch + ", device " +
-                        std::to_string(D) + " is " +
-                        All[size_t(D)].at("arch").get<std::string>());
+                    "the batch is for " + Want + ", device " +
+                        std::to_string(D) + " is " + Is(All[size_t(D)]));
   }
   return Devices;
 }
 
+/// The groups that are asked for.
+static std::vector<std::vector<const Request *>>
+chosenGroups(const RunnerOptions &Options, const Batch &B) {
+  std::vector<std::vector<const Request *>> Groups = groupsOf(B);
+  if (!Options.Group)
+    return Groups;
+  if (*Options.Group >= Groups.size())
+    throw Failure(FailureKind::BrokenBatch, "the batch has " +
+                                                std::to_string(Groups.size()) +
+                                                " groups: there is no group " +
+                                                std::to_string(*Options.Group));
+  return {Groups[*Options.Group]};
+}
+
 RunnerSummary runBatch(const RunnerOptions &Options) {
   const Batch B = readBatch(Options.Folder);
-  BatchLock Lock(Options.Folder);
+  // Runners of single groups work beside each other.
+  BatchLock Lock(Options.Folder, "lock", Options.Group ? LOCK_SH : LOCK_EX);
+  std::optional<BatchLock> OfGroup;
+  if (Options.Group)
+    OfGroup.emplace(Options.Folder, "lock." + std::to_string(*Options.Group),
+                    LOCK_EX);
   Shared S(Options, B);
+  S.Groups = chosenGroups(Options, B);
   unsigned Open = 0;
-  for (const Request &R : B.Requests) {
-    if (std::optional<json> Known = S.Results.find(R)) {
-      ++S.Summary.Before;
-      S.Summary.Faults += isFault(*Known);
-    } else {
-      ++Open;
+  for (const auto &Group : S.Groups)
+    for (const Request *R : Group) {
+      if (std::optional<json> Known = S.Results.find(*R)) {
+        ++S.Summary.Before;
+        S.Summary.Faults += isFault(*Known);
+      } else {
+        ++Open;
+      }
     }
-  }
   if (Open == 0)
     return S.Summary;
+  OrderlyEnd Orderly([&S] {
+    S.Results.withdraw();
+    std::error_code Ignored;
+    std::filesystem::remove_all(S.Scratch.path(), Ignored);
+  });
   const json All = listDevices(Options.Executable);
   std::vector<int> Devices = chooseDevices(Options, B, All);
-  S.Groups = groupsOf(B);
   std::vector<std::thread> Threads;
   Threads.reserve(Devices.size());
   for (int D : Devices)

@@ -21,7 +21,7 @@
 // takes so many microseconds for each thread, and is off with blocks of 64.
 //
 // FAKE_CUDA_DEVICES, _ARCH ("90"), _MEMORY (bytes), _NOISE (relative), _LOG (a
-// file that gets a line for each launch), _SLOW_START (milliseconds).
+// file that gets a line for each launch), _SLOW_START (milliseconds), _NAME.
 //
 //===----------------------------------------------------------------------===//
 
@@ -107,7 +107,8 @@ API cuDeviceGet(int *Device, int Ordinal) {
                                                    : Status::InvalidDevice;
 }
 API cuDeviceGetName(char *Name, int Size, int) {
-  std::snprintf(Name, size_t(Size), "Fake GPU");
+  const char *Given = std::getenv("FAKE_CUDA_NAME");
+  std::snprintf(Name, size_t(Size), "%s", Given ? Given : "Fake GPU");
   return Status::Success;
 }
 API cuDeviceGetUuid_v2(void *Id, int Device) {

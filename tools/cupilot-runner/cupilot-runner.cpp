@@ -31,6 +31,10 @@ static const char Help[] =
     "each GPU\n\n"
     "  --devices=0,1    use these GPUs (default: all GPUs that the batch is "
     "for)\n"
+    "  --card=NAME      use GPUs of this name alone, as --list has it\n"
+    "  --group=N        evaluate the requests of one candidate, counted from "
+    "0, beside runners\n"
+    "                   of others\n"
     "  --anew           measure the ceilings again\n"
     "  --kernels=DIR    write the PTX that measures ceilings to DIR, and "
     "exit\n\n"
@@ -72,6 +76,12 @@ static bool parseDevices(std::string_view Text, std::vector<int> &Devices) {
     Text.remove_prefix(1);
   }
   return !Devices.empty();
+}
+
+static bool parseNumber(std::string_view Text, unsigned &Number) {
+  auto [End, Error] =
+      std::from_chars(Text.data(), Text.data() + Text.size(), Number);
+  return Error == std::errc() && End == Text.data() + Text.size();
 }
 
 /// This program's own file, which worker processes are started from.
@@ -123,6 +133,11 @@ int main(int argc, char **argv) {
     } else if (Arg.starts_with("--devices=")) {
       if (!parseDevices(Arg.substr(10), Options.Devices))
         return wrongUse("'" + std::string(Arg) + "' does not list devices");
+    } else if (Arg.starts_with("--card=")) {
+      Options.Card = Arg.substr(7);
+    } else if (Arg.starts_with("--group=")) {
+      if (!parseNumber(Arg.substr(8), Options.Group.emplace()))
+        return wrongUse("'" + std::string(Arg) + "' is no number of a group");
     } else if (Arg.starts_with("-")) {
       return wrongUse("'" + std::string(Arg) + "' is not an option");
     } else if (!Options.Folder.empty()) {

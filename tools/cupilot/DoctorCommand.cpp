@@ -8,9 +8,12 @@
 
 #include "Command.h"
 #include "ProviderOptions.h"
+#include "SharedOptions.h"
+#include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/LLM/JsonAnswer.h"
 #include "cupilot/Mcp/Server.h"
 #include "cupilot/Model/GpuDescription.h"
+#include "cupilot/Slurm/SlurmProbe.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -34,10 +37,22 @@ struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
   ProviderOptions Providers{Sub, /*Resume=*/false};
+  cl::opt<std::string> Device{
+      "device", In, cl::value_desc("slurm[:OPTIONS]"),
+      cl::desc("Send a short job to each node of a cluster: see whether a "
+               "search can use it")};
+  StoreOption StoreDir{Sub};
+  cl::opt<unsigned> Nodes{"nodes", In, cl::init(32), cl::value_desc("N"),
+                          cl::desc("Ask N nodes at most (default 32)")};
+  cl::opt<unsigned> Seconds{
+      "seconds", In, cl::init(60), cl::value_desc("N"),
+      cl::desc("Wait for their answers for N seconds (default 60)")};
 };
 } // namespace
 
 static const char Examples[] = "  cupilot doctor\n"
+                               "  cupilot doctor --device slurm:partition=gpu  "
+                               " # asks each node of a cluster\n"
                                "  cupilot doctor --provider openai,model=NAME  "
                                " # asks it one short question\n\n"
                                "Exit status 1: something that every use needs "
@@ -273,6 +288,38 @@ static void checkProvider(Report &R, const ProviderOptions &Providers) {
              (*S)->summary());
 }
 
+/// The nodes of a cluster, each by a job.
+static Error checkCluster(Report &R, const Options &O) {
+  Expected<std::string> Spec = GpuDevice::besideStore(O.Device, O.StoreDir);
+  if (!Spec)
+    return Spec.takeError();
+  StringRef Given = *Spec;
+  if (!Given.consume_front("slurm:"))
+    return usageError("--device takes slurm[:OPTIONS] here",
+                      "other devices need no check");
+  SlurmOptions Cluster;
+  if (Error E = Cluster.add(Given))
+    return E;
+  R.line(Health::Good, "slurm", Given);
+  Expected<std::vector<NodeReport>> Nodes =
+      probeNodes(Cluster, "cupilot-runner", O.Nodes, O.Seconds);
+  if (!Nodes) {
+    R.error("slurm", Nodes.takeError(), /*Needed=*/true);
+    return Error::success();
+  }
+  bool Works = false;
+  for (const NodeReport &N : *Nodes) {
+    static constexpr Health Of[] = {Health::Good, Health::Broken,
+                                    Health::Missing};
+    R.line(Of[static_cast<int>(N.S)], N.Node, N.Text);
+    Works |= N.S == NodeReport::State::Works;
+  }
+  if (!Works)
+    R.line(Health::Missing, "slurm",
+           "no node has answered; --seconds=N waits longer", /*Needed=*/true);
+  return Error::success();
+}
+
 static Error run(const Options &O, const TrailingArgs &) {
   Report R;
   R.line(Health::Good, "cupilot",
@@ -284,6 +331,9 @@ static Error run(const Options &O, const TrailingArgs &) {
   checkPrompts(R, O.Providers);
   checkMcp(R);
   checkProvider(R, O.Providers);
+  if (!O.Device.empty())
+    if (Error E = checkCluster(R, O))
+      return E;
   outs().flush(); // Before what is said of it.
   if (R.Failed)
     return findingError(Twine(R.Failed) + " of these must be fixed");

@@ -10,6 +10,7 @@
 #include "SharedOptions.h"
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Driver/Evolve.h"
+#include "cupilot/GpuJudge/GpuDevice.h"
 #include <thread>
 
 using namespace llvm;
@@ -116,7 +117,7 @@ struct Options : CommandOptions {
       In,
       cl::cat(Device),
       cl::init("cpu"),
-      cl::value_desc("cpu|cuda|spool:DIR|ssh:HOST"),
+      cl::value_desc("cpu|cuda|spool:DIR|ssh:HOST|slurm[:OPTIONS]"),
       cl::desc("Where variants are timed (default cpu: modelled)")};
   cl::opt<bool> NoWait{
       "no-wait", In, cl::cat(Device),
@@ -175,7 +176,8 @@ static const char Examples[] =
     "and slower ones end\n"
     "there. 'spool:DIR' writes\n"
     "batches that 'cupilot-runner' runs on any machine, and waits for their "
-    "results. If the search is\n"
+    "results; 'slurm' sends\n"
+    "them to a cluster (docs/Cluster.md). If the search is\n"
     "interrupted while it waits, --resume continues it. Exit status 1: no "
     "variant was accepted;\n"
     "3: a GPU or its results are not available.\n";
@@ -191,7 +193,9 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Store = O.StoreDir;
   R.Only = O.Only;
   R.Compilers.assign(O.Compilers.begin(), O.Compilers.end());
-  R.Device = O.DeviceName;
+  if (Error E =
+          GpuDevice::besideStore(O.DeviceName, O.StoreDir).moveInto(R.Device))
+    return E;
   R.LargeBytes = O.Large.bytes();
   R.Gpu = O.GpuName;
   R.AcceptEstimates = O.AcceptEstimates;

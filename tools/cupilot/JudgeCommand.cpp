@@ -8,6 +8,7 @@
 
 #include "SharedOptions.h"
 #include "cupilot/Driver/Judge.h"
+#include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/Model/DomainText.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -73,7 +74,7 @@ struct Options : CommandOptions {
   CompileTimeoutOption Timeout{Sub, Launches};
   cl::opt<std::string> Device{
       "device", In, cl::cat(Launches),
-      cl::value_desc("cuda|spool:DIR|ssh:HOST"),
+      cl::value_desc("cuda|spool:DIR|ssh:HOST|slurm[:OPTIONS]"),
       cl::desc("Compare and time variants that pass on a GPU, too")};
   LargeLaunchOption Large{Sub, Launches};
 
@@ -205,7 +206,8 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
                       "variant is kept",
                       "add --store=DIR, or judge by that compiler alone: "
                       "-- nvcc FLAGS");
-  R.Device = O.Device;
+  if (Error E = GpuDevice::besideStore(O.Device, O.StoreDir).moveInto(R.Device))
+    return E;
   R.LargeBytes = O.Large.bytes();
   if (Error E = unitCommandFor(O.Input, Flags.Args, "").moveInto(R.Command))
     return E;

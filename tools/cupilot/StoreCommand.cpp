@@ -15,6 +15,7 @@
 #include "cupilot/Model/Speedup.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Store/ProjectStore.h"
+#include "cupilot/Store/StoreMerge.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FileSystem.h"
@@ -34,11 +35,14 @@ struct Options : CommandOptions {
 
   cl::opt<std::string> Action{
       cl::Positional, cl::Required, In,
-      cl::value_desc("list|show|stats|check|prune|genomes|upgrade"),
+      cl::value_desc("list|show|stats|check|merge|prune|genomes|upgrade"),
       cl::desc("The action")};
   cl::opt<std::string> Name{cl::Positional, In, cl::value_desc("[TEXT]"),
                             cl::desc("For show: kernels whose name contains "
-                                     "TEXT; for prune: name of the variant")};
+                                     "TEXT; for prune: name of the variant; "
+                                     "for merge: the store that is changed")};
+  cl::opt<std::string> Other{cl::Positional, In, cl::value_desc("[STORE]"),
+                             cl::desc("For merge: the store that is added")};
   cl::opt<std::string> OfKernel{
       "kernel", In, cl::value_desc("TEXT"),
       cl::desc("For prune: only kernels whose name contains TEXT")};
@@ -52,10 +56,14 @@ static const char Examples[] =
     "  cupilot store show heatStep --store .cupilot\n"
     "  cupilot store stats --json\n"
     "  cupilot store check\n"
+    "  cupilot store merge .cupilot ../theirs/.cupilot\n"
     "  cupilot store prune v_1a2b3c4d --kernel heatStep\n"
     "  cupilot store genomes --store .cupilot\n"
     "  cupilot store upgrade --store .cupilot\n\n"
-    "genomes reads anew which strategies the code of each variant has, for "
+    "merge adds to the first store all that the second one has, and keeps both "
+    "where they\n"
+    "differ. genomes reads anew which strategies the code of each variant has, "
+    "for "
     "stores of\n"
     "older versions. upgrade converts a store of format 4 to 6 to format 7 in "
     "one\n"
@@ -165,13 +173,31 @@ backedTexts(StringRef Store) {
   return std::set<std::string>(Texts->begin(), Texts->end());
 }
 
+/// Adds one store to another.
+static Error mergeInto(StringRef Into, StringRef From) {
+  Expected<ProjectStore> Ours = ProjectStore::open(Into);
+  if (!Ours)
+    return Ours.takeError();
+  Expected<ProjectStore> Its = ProjectStore::open(From);
+  if (!Its)
+    return Its.takeError();
+  Expected<StoreMerge> Done = mergeStores(*Ours, *Its);
+  if (!Done)
+    return Done.takeError();
+  for (const std::string &Note : Done->Notes)
+    errs() << "note: " << Note << "\n";
+  outs() << Done->Kernels << " new kernel(s), " << Done->Variants
+         << " new file(s) of variants, " << Done->Files << " file(s) in all\n";
+  return Error::success();
+}
+
 static Error run(const Options &O, const TrailingArgs &Rest) {
   if (O.Action != "list" && O.Action != "show" && O.Action != "stats" &&
-      O.Action != "check" && O.Action != "prune" && O.Action != "genomes" &&
-      O.Action != "upgrade")
-    return usageError(
-        "unknown action '" + O.Action + "'",
-        "cupilot store list, show, stats, check, prune, genomes or upgrade");
+      O.Action != "check" && O.Action != "merge" && O.Action != "prune" &&
+      O.Action != "genomes" && O.Action != "upgrade")
+    return usageError("unknown action '" + O.Action + "'",
+                      "cupilot store list, show, stats, check, merge, prune, "
+                      "genomes or upgrade");
   if (O.Action == "prune" && O.Name.empty())
     return usageError("'cupilot store prune' needs the name of a variant",
                       "'cupilot store list' shows the variants");
@@ -182,12 +208,21 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
   if (O.Json && O.Action != "stats")
     return usageError("'cupilot store " + O.Action + "' does not take '--json'",
                       "'cupilot store stats' does");
-  if ((!O.Name.empty() && O.Action != "show" && O.Action != "prune") ||
-      !Rest.Args.empty())
+  if (O.Action == "merge" && (O.Name.empty() || O.Other.empty()))
+    return usageError("'cupilot store merge' needs two stores",
+                      "cupilot store merge .cupilot ../theirs/.cupilot");
+  const bool TakesName =
+      O.Action == "show" || O.Action == "prune" || O.Action == "merge";
+  const std::string Unwanted = !Rest.Args.empty()    ? Rest.Args.front()
+                               : !TakesName          ? O.Name.getValue()
+                               : O.Action != "merge" ? O.Other.getValue()
+                                                     : "";
+  if (!Unwanted.empty())
     return usageError("'cupilot store " + O.Action + "' does not take '" +
-                          (Rest.Args.empty() ? O.Name : Rest.Args.front()) +
-                          "'",
+                          Unwanted + "'",
                       "'cupilot store --help' shows its options");
+  if (O.Action == "merge")
+    return mergeInto(O.Name, O.Other);
   Expected<BuildStore> Readable = BuildStore::open(O.StoreDir);
   if (!Readable)
     return Readable.takeError();

@@ -9,6 +9,7 @@
 #include "SharedOptions.h"
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Driver/Verify.h"
+#include "cupilot/GpuJudge/GpuDevice.h"
 
 using namespace llvm;
 using namespace cupilot;
@@ -23,9 +24,9 @@ struct Options : CommandOptions {
   cl::opt<std::string> Kernel{
       "kernel", In, cl::value_desc("TEXT"),
       cl::desc("Only kernels whose name contains TEXT")};
-  cl::opt<std::string> Device{"device", In,
-                              cl::value_desc("cuda|spool:DIR|ssh:HOST"),
-                              cl::desc("Compare variants on a GPU, too")};
+  cl::opt<std::string> Device{
+      "device", In, cl::value_desc("cuda|spool:DIR|ssh:HOST|slurm[:OPTIONS]"),
+      cl::desc("Compare variants on a GPU, too")};
   LargeLaunchOption Large{Sub};
   cl::opt<bool> Check{"check", In,
                       cl::desc("Leave the store as it is: only say what "
@@ -56,8 +57,11 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
       clangFlagsFor(/*Source=*/"", Flags.Args, /*BuildFolder=*/"");
   if (!ForClang)
     return ForClang.takeError();
-  return verify({O.StoreDir, O.Kernel, O.Device, O.Large.bytes(), O.Check,
-                 O.Seed, std::move(*ForClang)},
+  Expected<std::string> Device = GpuDevice::besideStore(O.Device, O.StoreDir);
+  if (!Device)
+    return Device.takeError();
+  return verify({O.StoreDir, O.Kernel, std::move(*Device), O.Large.bytes(),
+                 O.Check, O.Seed, std::move(*ForClang)},
                 outs(), errs());
 }
 

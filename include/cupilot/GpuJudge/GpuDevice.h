@@ -23,11 +23,20 @@ using GpuResults = std::vector<llvm::json::Object>;
 class GpuDevice {
 public:
   /// \p Spec: "cuda" (this machine's GPUs), "spool:DIR" (a folder that is
-  /// carried to a GPU machine and back), "ssh:HOST". Usage error: another word.
+  /// carried to a GPU machine and back), "ssh:HOST", "slurm[:OPTIONS]" (a
+  /// cluster; SlurmOptions). Usage error: another word.
   static llvm::Expected<std::unique_ptr<GpuDevice>>
   create(llvm::StringRef Spec);
   /// Whether \p Spec names one of these.
   static bool isOne(llvm::StringRef Spec);
+  /// For people: what create() takes.
+  static constexpr llvm::StringLiteral Known =
+      "cuda, spool:DIR, ssh:HOST or slurm[:OPTIONS]";
+  /// \p Spec with what a file beside \p Store adds: of a cluster the options
+  /// of cupilot.slurm, and a folder for batches. "" is no store. Usage errors:
+  /// options that are none.
+  static llvm::Expected<std::string> besideStore(llvm::StringRef Spec,
+                                                 llvm::StringRef Store);
   virtual ~GpuDevice();
   /// The results; nothing while some are not there yet, which waiting() then
   /// explains. May be asked again, by another process too: no request is
@@ -40,6 +49,8 @@ public:
   virtual bool worksByItself() const = 0;
   /// What brings the results of \p B: a command for people.
   virtual std::string waiting(const GpuBatch &B) const = 0;
+  /// Whom to tell of what happens on the way.
+  virtual void setTeller(std::function<void(const llvm::Twine &)> Tell) {}
 };
 
 /// The results that lie in \p Folder; nothing when one lacks.

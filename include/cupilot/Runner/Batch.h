@@ -151,6 +151,10 @@ void writeBatch(const std::string &Folder, const Batch &B);
 /// A digest of all that the result of \p R depends on; results carry it.
 std::string requestDigest(const Batch &B, const Request &R);
 
+/// Consecutive requests of one candidate, or of one race; those without a group
+/// alone.
+std::vector<std::vector<const Request *>> groupsOf(const Batch &B);
+
 std::string wordOf(RequestKind K);
 
 // JSON, as in batch.json.

@@ -9,6 +9,7 @@
 #define CUPILOT_RUNNER_RUNNER_H
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct RunnerOptions {
   std::string Executable;   ///< What workers are started from: this program.
   std::string Folder;       ///< Of the batch.
   std::vector<int> Devices; ///< Empty: all.
+  /// One group of groupsOf() alone, beside runners of others.
+  std::optional<unsigned> Group;
+  std::string Card; ///< GPUs of this name alone; "": any.
 };
 
 /// How a batch came out.

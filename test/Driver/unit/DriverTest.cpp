@@ -229,8 +229,8 @@ TEST(Evolve, RefusesBeforeItTouchesTheStore) {
   R.Store = "/gone/store";
   R.Device = "fpga";
   EXPECT_EQ(textOf(evolve(R, llvm::nulls(), llvm::nulls())),
-            "2: unknown device 'fpga' (--device=cpu, cuda, spool:DIR or "
-            "ssh:HOST)");
+            "2: unknown device 'fpga' (--device=cpu, cuda, spool:DIR, "
+            "ssh:HOST or slurm[:OPTIONS])");
   R.Device = "cpu";
   R.Size.Population = 0;
   EXPECT_EQ(textOf(evolve(R, llvm::nulls(), llvm::nulls())).substr(0, 15),
@@ -282,8 +282,8 @@ TEST(Judge, RefusesWhatCannotBeJudgedOrKept) {
                         "files of their own can be stored");
   R.VariantFiles = {"v.cu"};
   R.Device = "cpu";
-  EXPECT_EQ(Refused(R),
-            "2: unknown device 'cpu' (cuda, spool:DIR or ssh:HOST)");
+  EXPECT_EQ(Refused(R), "2: unknown device 'cpu' (cuda, spool:DIR, ssh:HOST or "
+                        "slurm[:OPTIONS])");
 }
 
 TEST(Judge, AGpuRejectsWhatTheGatePassed) {
