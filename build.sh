@@ -163,7 +163,7 @@ check() {
   build
   say "testing"
   local status=0
-  "/usr/lib/llvm-22/bin/lit" -sv --order=lexical -o "$build/test-results.json" "$build/test" "$build/test/Unit" "$build/benchmarks" || status=$?
+  "/usr/lib/llvm-22/bin/lit" -sv -j$(($(nproc) + 1)) --order=lexical -o "$build/test-results.json" "$build/test" "$build/test/Unit" "$build/benchmarks" || status=$?
   python3 - "$build/test-results.json" <<'EOF' || status=1
 import json, sys
 codes = [test["code"] for test in json.load(open(sys.argv[1]))["tests"]]

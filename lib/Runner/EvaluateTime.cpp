@@ -154,7 +154,14 @@ json Evaluator::time(const Request &R) {
   }
   json Snapshot = Ask({{"do", "time-snapshot"}, {"save", Save}}, copyMs(C), 0);
   Snapshot["set"] = std::move(SnapshotSet);
-  json Steady = Ask({{"do", "time-steady"}}, 20 * TimeoutMs, 0);
+  // A busy host shows time that no GPU took; one that is hidden is always so.
+  constexpr unsigned MostLooks = 5;
+  json Steady;
+  bool Disagree = true;
+  for (unsigned Look = 0; Look < MostLooks && Disagree; ++Look) {
+    Steady = Ask({{"do", "time-steady"}}, 20 * TimeoutMs, 0);
+    Disagree = clocksDisagree(Steady);
+  }
   Interval I = S.interval();
   auto Finite = [](double V) { return std::isfinite(V) ? json(V) : json(); };
   json Result = {
@@ -172,13 +179,13 @@ json Evaluator::time(const Request &R) {
       {"empty_us", Opened.at("empty_us")},
       {"original", describe(S.Original, Steady.at("original"))},
       {"candidate", describe(S.Candidate, Steady.at("candidate"))},
-      {"clocks_disagree", clocksDisagree(Steady)},
+      {"clocks_disagree", Disagree},
       {"clocks_before", std::move(ClocksBefore)},
       {"clocks_after", readClocks(Uuid)}};
   Result["verified"] = verifySnapshot(R, Snapshot);
   // Times of wrong results, or by a clock that is not right, say nothing.
   Result["same"] = Result["verified"]["same"];
-  if (!Result["same"] || Result["clocks_disagree"])
+  if (!Result["same"] || Disagree)
     Result["call"] = wordOf(Call::Invalid);
   json Samples = json::array();
   for (const json &Round : Rounds)
