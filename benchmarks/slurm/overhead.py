@@ -46,10 +46,12 @@ with Cluster(nodes, settings=f"JobCompType=jobcomp/filetxt\nJobCompLoc={completi
     work.status = work.run()
     wall = time.time() - start
     work.check()
+    lost = pieces - len(set(work.results()))
+    twice = len(work.finished()) - len(set(work.finished()))
     busy = seconds_of_tasks()
     with open(os.path.join(work.folder, "slurm", "0.list")) as file:
         tasks = len(file.readlines())
     attempts = sum(len(work.attempts(p)) for p in range(pieces))
 print(f"{pieces} pieces of {seconds} s on {nodes} nodes, {len(plan)} of which fail first ({', '.join(ways)})")
-print(f"{tasks} tasks at first, {attempts} attempts, lost 0, twice 0")
+print(f"{tasks} tasks at first, {attempts} attempts, lost {lost}, twice {twice}")
 print(f"wall {wall:.1f} s; tasks ran for {busy:.0f} s, {busy / nodes:.1f} s a node: {100 * (wall * nodes / busy - 1):.1f} % on top")

@@ -89,6 +89,8 @@ EvolveAgents::open(AgentSettings Settings, StringRef StoreDir, bool Resume) {
   A->Options.Roofline = Settings.Roofline;
   A->Options.Prose = Settings.Prose;
   A->Options.NewStrategies = Settings.NewStrategies;
+  A->Options.Improve = Settings.Improve;
+  A->Options.AskAgain = Settings.AskAgain;
   A->Options.CrossCode = Settings.CrossCode;
   // Of genes that nobody types there is no parameter.
   A->Options.Tunables =

@@ -189,11 +189,25 @@ Error addStoredStrategies(mlir::ModuleOp Library, StringRef Root, Journal *J,
       parseModule(*Library.getContext(), Text, "the store's strategies");
   if (!Stored)
     return Stored.takeError();
-  for (StrategyOp Op : make_early_inc_range((*Stored)->getOps<StrategyOp>())) {
-    if (mlir::SymbolTable::lookupSymbolIn(Library, Op.getSymName()))
-      continue;
-    Op->remove();
-    Library.push_back(Op);
+  auto IsThere = [&](StringRef Name) {
+    return mlir::SymbolTable::lookupSymbolIn(Library, Name) != nullptr;
+  };
+  // Those that name a strategy which is not there have no meaning: its file was
+  // taken away.
+  for (bool Added = true; Added;) {
+    Added = false;
+    for (StrategyOp Op :
+         make_early_inc_range((*Stored)->getOps<StrategyOp>())) {
+      if (IsThere(Op.getSymName()) ||
+          !all_of(Op.getRequired().getAsRange<mlir::FlatSymbolRefAttr>(),
+                  [&](auto Name) { return IsThere(Name.getValue()); }) ||
+          !all_of(Op.getConflicts().getAsRange<mlir::FlatSymbolRefAttr>(),
+                  [&](auto Name) { return IsThere(Name.getValue()); }))
+        continue;
+      Op->remove();
+      Library.push_back(Op);
+      Added = true;
+    }
   }
   return Error::success();
 }

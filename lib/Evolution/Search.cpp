@@ -169,6 +169,7 @@ private:
   const std::string *findSame(const CandidateRecord &R) const;
   bool endAsDuplicate(CandidateRecord &R) const;
   Error beginBreeding();
+  void addProposed(StringRef Name, SearchResult &Result);
   Expected<SearchResult> collect();
   KernelOp kernel() { return *Population->getOps<KernelOp>().begin(); }
 
@@ -240,7 +241,7 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
     // Not who answers: another provider may go on with a search.
     B.add("llm").add(uint64_t(A->Rounds)).add(uint64_t(A->MostCalls));
     B.add(uint64_t(A->Roofline) + 2 * A->Prose + 4 * A->CrossCode +
-          8 * A->NewStrategies);
+          8 * A->NewStrategies + 16 * !A->Improve + 32 * !A->AskAgain);
     for (const PromptExample &E : A->Examples)
       B.add(E.Genome).add(E.Source);
   }
@@ -720,9 +721,11 @@ Error SearchLoop::breed(unsigned Generation) {
   std::vector<ProposedGenome> Proposed;
   unsigned Improved = 0;
   if (const AgentOptions *A = Options.Agents; A && !A->CrossCode) {
-    if (!Board->elites(1).empty())
+    if (A->Improve && !Board->elites(1).empty())
       Improved = improvementsAmong(Options.Offspring);
-    Error Asked = askAgents(*A->From, Generation - 1, Improved, Proposed);
+    Error Asked = A->AskAgain
+                      ? askAgents(*A->From, Generation - 1, Improved, Proposed)
+                      : Error::success();
     if (Error E = joinErrors(std::move(Asked), noteCalls()))
       return E;
   }
@@ -1677,6 +1680,19 @@ static const CandidateHistory *authorOf(const CandidateRecord &R,
   return By;
 }
 
+/// What a store must have of this search's strategies for \p Name: itself, and
+/// those that it names.
+void SearchLoop::addProposed(StringRef Name, SearchResult &Result) {
+  if (!Proposed.erase(Name.str()))
+    return;
+  Result.Proposed.push_back(proposedFile(*Population, Name));
+  for (const LibraryStrategy &S : Library)
+    if (S.Info.Name == Name)
+      for (const auto *Others : {&S.Info.Requires, &S.Info.Conflicts})
+        for (StringRef Other : *Others)
+          addProposed(Other, Result);
+}
+
 Expected<SearchResult> SearchLoop::collect() {
   Expected<std::vector<CandidateRecord>> All = J.candidates(Run);
   if (!All)
@@ -1741,8 +1757,7 @@ Expected<SearchResult> SearchLoop::collect() {
       V.By = Options.Submitted->By;
     V.Evidence.push_back(measurementOf(*R.Evidence, R.Ratio, Problem));
     for (const Gene &G : V.Genes)
-      if (Proposed.erase(G.Strategy))
-        Result.Proposed.push_back(proposedFile(*Population, G.Strategy));
+      addProposed(G.Strategy, Result);
     Result.Variants.push_back(std::move(V));
     Result.Sources.push_back(R.Code->Source);
   }

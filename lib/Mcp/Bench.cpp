@@ -30,8 +30,10 @@ Error Bench::open() {
   if (Expected<ProjectStore> Store = ProjectStore::openOrCreate(R.Store);
       !Store)
     return Store.takeError();
-  if (Expected<GpuDescription> Gpu = describeGpu(R.Gpu); !Gpu)
+  Expected<GpuDescription> Gpu = describeGpu(R.Gpu);
+  if (!Gpu)
     return Gpu.takeError();
+  GpuName = Gpu->Name;
   if (R.Workloads.empty())
     return Error::success();
   Expected<WorkloadSet> All = WorkloadSet::load(R.Workloads);
@@ -266,7 +268,7 @@ Expected<json::Object> Bench::kernels() {
   json::Object O{{"kernels", std::move(Rows)},
                  {"store", R.Store},
                  {"device", R.Device},
-                 {"gpu", describeGpu(R.Gpu)->Name}};
+                 {"gpu", GpuName}};
   if (Recorded)
     O["share_basis"] = wordOf(all_of(Recorded->All,
                                      [](const Workload &W) {

@@ -262,7 +262,7 @@ Expected<json::Object> BenchWork::compile() {
       {"backward_branches", int64_t(Facts.BackwardBranches)},
       {"widest_global_access_bytes", int64_t(Facts.WidestAccess)},
       {"shared_memory", Facts.Shared},
-      {"tensor_cores", Facts.has("mma.sync") || Facts.has("wgmma.mma_async")},
+      {"tensor_cores", Facts.has("mma.sync") || Facts.has("mma_async")},
       {"cluster_blocks", int64_t(Facts.ClusterBlocks)}};
   return O;
 }

@@ -246,9 +246,10 @@ Expected<std::string> WorkFolder::begin(const WorkRequest &R) {
 
 Error WorkFolder::take(StringRef Handle, std::unique_ptr<FileLock> Lock) {
   Piece P{Handle.str(), std::move(Lock)};
+  // Of a process that is gone; its number may be another's by now.
+  sys::fs::remove(file(Handle, "pid"));
   if (Running.size() < L.AtOnce)
     return start(std::move(P));
-  sys::fs::remove(file(Handle, "pid"));
   Waiting.push_back(std::move(P));
   return Error::success();
 }
@@ -405,7 +406,11 @@ Expected<bool> WorkFolder::cancel(StringRef Handle) {
                            "cancel it there");
     End(Pid);
   }
-  // What it ended with at the last moment is no result any more.
+  // What it ended with at the last moment counts: it may be in the store.
+  if (sys::fs::exists(file(Handle, "result.json"))) {
+    turn();
+    return false;
+  }
   finish(Handle, std::move(Result));
   turn();
   return true;

@@ -55,9 +55,11 @@ void ResultFolder::put(const Request &R, json Result) {
   Result["kind"] = wordOf(R.Kind);
   Result["digest"] = requestDigest(B, R);
   Result["checksum"] = digest(Result.dump());
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (Closed)
+    return;
   writeWhole(Folder + "/results/" + R.Id + ".json", Result.dump(1) + "\n");
   ::unlink(attempts(R.Id).c_str());
-  std::lock_guard<std::mutex> Guard(Lock);
   Begun.erase(R.Id);
 }
 
@@ -74,14 +76,17 @@ unsigned ResultFolder::begin(const Request &R) {
   unsigned Before = 0;
   if (exists(Path))
     Before = unsigned(std::strtoul(readWhole(Path).c_str(), nullptr, 10));
-  writeWhole(Path, std::to_string(Before + 1) + "\n");
   std::lock_guard<std::mutex> Guard(Lock);
+  if (Closed)
+    return Before;
+  writeWhole(Path, std::to_string(Before + 1) + "\n");
   Begun[R.Id] = Before;
   return Before;
 }
 
 void ResultFolder::withdraw() {
   std::lock_guard<std::mutex> Guard(Lock);
+  Closed = true;
   for (const auto &[Id, Before] : Begun)
     if (Before)
       writeWhole(attempts(Id), std::to_string(Before) + "\n");

@@ -30,7 +30,8 @@ public:
   std::string putData(std::string_view Bytes);
   /// Notes that \p R is begun; how often it was before without an end.
   unsigned begin(const Request &R);
-  /// What was begun and has no result counts as if it never was.
+  /// What was begun and has no result counts as if it never was, and nothing is
+  /// written from then on: workers end by the same signal.
   void withdraw();
 
 private:
@@ -42,6 +43,7 @@ private:
   const Batch &B;
   std::mutex Lock;                       ///< Of what follows.
   std::map<std::string, unsigned> Begun; ///< Attempts before this one.
+  bool Closed = false;
 };
 
 } // namespace cupilot::runner

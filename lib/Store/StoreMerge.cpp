@@ -27,7 +27,7 @@ namespace cupilot {
 namespace {
 /// How two files of one name that differ become one.
 enum class Clash {
-  KeepOurs,   ///< The texts of a kernel: they differ in comments.
+  KeepOurs,   ///< The texts of a kernel, which differ in comments; strategies.
   KeepBoth,   ///< What searches counted: readers add it up.
   KeepFilled, ///< A build record: not that of a variant that was taken out.
   Damage      ///< Names that hold a digest of the content.
@@ -72,6 +72,12 @@ static bool isTextOfKernel(StringRef Path) {
          Name == "original.mlir";
 }
 
+/// Where the strategies that models proposed lie: the first one stays.
+static bool isStrategy(StringRef Path) {
+  return sys::path::parent_path(Path) == "strategies" &&
+         sys::path::extension(Path) == ".mlir";
+}
+
 /// Of stores that were upgraded from a format before 6; readers take it beside
 /// the files of searches.
 static constexpr StringLiteral OldTimes = "measured.json";
@@ -109,7 +115,8 @@ Error Merger::addFile(const Part &P, const std::string &Path) {
     return Ours.takeError();
   if (*Ours == *Its)
     return Error::success();
-  switch (isTextOfKernel(Path) ? Clash::KeepOurs : P.OnClash) {
+  switch (isTextOfKernel(Path) || isStrategy(Path) ? Clash::KeepOurs
+                                                   : P.OnClash) {
   case Clash::KeepOurs:
     break;
   case Clash::KeepBoth:

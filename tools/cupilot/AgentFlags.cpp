@@ -42,6 +42,10 @@ AgentFlags::AgentFlags(cl::SubCommand &Sub)
       NoNewStrategies("no-new-strategies", cl::sub(Sub), cl::cat(Comparison),
                       cl::desc("Use the strategies of the library alone, not "
                                "those that models propose")),
+      NoImprove("no-improve", cl::sub(Sub), cl::cat(Comparison),
+                cl::desc("Improve no variant: all offspring are crossed")),
+      AskOnce("ask-once", cl::sub(Sub), cl::cat(Comparison),
+              cl::desc("Ask Prophet and Manager at the beginning only")),
       Prose("prose", cl::sub(Sub), cl::cat(Comparison),
             cl::desc("Describe strategies in sentences without parameters, and "
                      "do not check which ones the code has")) {}
@@ -57,6 +61,8 @@ Error AgentFlags::checkUnused() const {
         {NoRoofline.getValue(), "no-roofline"},
         {NoRetrieval.getValue(), "no-retrieval"},
         {NoNewStrategies.getValue(), "no-new-strategies"},
+        {NoImprove.getValue(), "no-improve"},
+        {AskOnce.getValue(), "ask-once"},
         {Prose.getValue(), "prose"},
         {DryRun.getValue(), "dry-run"}})
     if (Given)
@@ -98,6 +104,8 @@ AgentFlags::read(StringRef Translator) const {
   S.Roofline = !NoRoofline;
   S.Retrieval = !NoRetrieval;
   S.NewStrategies = !NoNewStrategies && !Prose;
+  S.Improve = !NoImprove;
+  S.AskAgain = !AskOnce;
   S.Prose = Prose;
   S.DryRun = DryRun;
   return S;

@@ -32,7 +32,8 @@ private:
   llvm::cl::opt<double> Within;
   llvm::cl::opt<bool> DryRun;
   llvm::cl::OptionCategory Comparison{"Comparisons (--translator=llm)"};
-  llvm::cl::opt<bool> NoRoofline, NoRetrieval, NoNewStrategies, Prose;
+  llvm::cl::opt<bool> NoRoofline, NoRetrieval, NoNewStrategies, NoImprove,
+      AskOnce, Prose;
 };
 
 } // namespace cupilot

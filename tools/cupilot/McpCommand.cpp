@@ -111,7 +111,9 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Workloads = O.Workloads;
   R.Store = O.StoreDir;
   R.Compilers.assign(O.Compilers.begin(), O.Compilers.end());
-  R.Device = O.DeviceName;
+  if (Error E =
+          GpuDevice::besideStore(O.DeviceName, O.StoreDir).moveInto(R.Device))
+    return E;
   R.Gpu = O.GpuName;
   R.LargeBytes = O.Large.bytes();
   R.AcceptEstimates = O.AcceptEstimates;

@@ -38,7 +38,7 @@ struct AgentSettings {
   double Within = 0.05;
   // What may be left out, for comparison (docs/Evolution.md).
   bool CrossCode = false, Roofline = true, Retrieval = true, Prose = false,
-       NewStrategies = true;
+       NewStrategies = true, Improve = true, AskAgain = true;
   bool Tunables = true; ///< Code may leave numbers open.
   bool DryRun = false;  ///< Nobody is asked; the first prompts are printed.
 

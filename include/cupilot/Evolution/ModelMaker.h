@@ -38,8 +38,10 @@ struct AgentOptions {
   bool Prose = false;        ///< Strategies as sentences, not as typed genes.
   bool CrossCode = false;    ///< Offspring from two parents' code.
   bool NewStrategies = true; ///< The Manager may propose some.
-  bool Tunables = false;     ///< Code may leave numbers open (Tunables.h).
-  bool DryRun = false;       ///< Nobody answers; prompts go out all the same.
+  bool Improve = true;       ///< Offspring from the code of the fastest.
+  bool AskAgain = true;  ///< Prophet and Manager after each generation, too.
+  bool Tunables = false; ///< Code may leave numbers open (Tunables.h).
+  bool DryRun = false;   ///< Nobody answers; prompts go out all the same.
   std::vector<PromptExample> Examples; ///< Variants of similar kernels.
 };
 

@@ -80,6 +80,7 @@ private:
 
   EvolveRequest R;
   std::optional<WorkloadSet> Recorded;
+  std::string GpuName;
   /// Of a source, all of it; of a project, one for each kernel asked for.
   std::vector<std::unique_ptr<SearchPlan>> Plans;
   std::map<std::string, BenchKernel> Ready; ///< By symbol.

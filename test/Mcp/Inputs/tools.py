@@ -74,7 +74,8 @@ p = c.finish(c.call("profile", kernel="scale", source=text()))["result"]
 print("profile:", len(p["variant"]) > 0)
 print("original:", sorted(c.call("kernels")["kernels"][0]["original"]))
 similar = c.call("knowledge", kernel="scale", wait_seconds=0)
-print("similar:", similar["state"], c.call("cancel", handle=similar["handle"])["state"])
+print("similar:", "handle" in similar)
+c.call("cancel", handle=similar["handle"])
 
 # A handle is there at once, and outlives the server; another one sees it.
 whole = c.call("judge", kernel="scale", source=text(), depth="whole")
@@ -131,7 +132,7 @@ flood = [three[0].send("tools/call", {"name": "compile", "arguments": {"kernel":
          for i in range(40)]
 answers = [three[0].answer(number)["result"] for number in flood]
 begun = [a["structuredContent"]["handle"] for a in answers if not a["isError"]]
-print("flood:", len(begun) >= 34, "are waiting" in answers[-1]["content"][0]["text"])
+print("flood:", len(begun) >= 34, all("are waiting" in a["content"][0]["text"] for a in answers if a["isError"]))
 for handle in reversed(begun):
     three[0].call("cancel", handle=handle)
 assert three[0].call("kernels")["kernels"][0]["best"] == best
