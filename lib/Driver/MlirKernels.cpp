@@ -45,7 +45,7 @@ static const char KnownDialects[] =
     "cupilot-opt reads the dialects of LLVM 22; lower others before";
 
 /// The module in \p Text, which \p Name stands for in messages.
-static Expected<OwningOpRef<ModuleOp>> parse(MLIRContext &C, std::string Text,
+static Expected<OwningOpRef<ModuleOp>> parse(MLIRContext &C, StringRef Text,
                                              StringRef Name) {
   std::string Messages;
   llvm::raw_string_ostream OS(Messages);
@@ -153,7 +153,7 @@ Expected<MlirKernels> extractMlirKernels(StringRef File, StringRef Pipeline) {
   Expected<std::string> Text = readFile(File);
   if (!Text)
     return Text.takeError();
-  Expected<OwningOpRef<ModuleOp>> M = parse(C, std::move(*Text), File);
+  Expected<OwningOpRef<ModuleOp>> M = parse(C, *Text, File);
   if (!M)
     return M.takeError();
   MlirKernels Result;
@@ -163,7 +163,7 @@ Expected<MlirKernels> extractMlirKernels(StringRef File, StringRef Pipeline) {
     if (!Lowered)
       return Lowered.takeError();
     Expected<OwningOpRef<ModuleOp>> After =
-        parse(C, std::move(*Lowered), "what the pipeline made");
+        parse(C, *Lowered, "what the pipeline made");
     if (!After)
       return After.takeError();
     if (llvm::Error E = readBinaries(**After, Result.Notes).moveInto(Binaries))

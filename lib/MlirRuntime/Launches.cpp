@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Driver.h"
-#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -63,7 +62,7 @@ void Launch::run(void **Arguments, void **Extra, const char *Caller) const {
       if (N < 0 || N > std::numeric_limits<int32_t>::max())
         fail(describe(Caller) + ": a dimension is out of range");
   // A loop over nothing: CUDA has no empty launches.
-  if (std::find(Grid.begin(), Grid.end(), 0) != Grid.end())
+  if (Grid[0] == 0 || Grid[1] == 0 || Grid[2] == 0)
     return;
   ActiveContext Active;
   if (Shared > PlainShared)

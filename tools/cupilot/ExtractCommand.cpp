@@ -31,7 +31,7 @@ namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
-  SourceOption File{Sub};
+  SourceOption File{Sub, "F.cu|F.mlir", "The CUDA source, or an MLIR module"};
   OnlyOption Only{Sub};
   cl::opt<std::string> Output{
       "o", In, cl::value_desc("K.mlir"),
@@ -64,9 +64,7 @@ static const char Examples[] =
     "  cupilot extract heat.cu --only 'step<4' --no-verify -p build\n"
     "  cupilot extract heat.cu -- nvcc -arch=sm_90 --expt-relaxed-constexpr -c "
     "heat.cu\n"
-    "  cupilot extract kernels.mlir -o k.mlir --pipeline 'builtin.module("
-    "gpu-lower-to-nvvm-pipeline{cubin-chip=sm_90 cubin-features=+ptx80 "
-    "cubin-format=isa})'\n\n"
+    "  cupilot extract kernels.mlir -o k.mlir --pipeline \"$PASSES\"\n\n"
     "FLAGS are the flags of clang++, or a whole command of clang or nvcc. "
     "Flags for outputs,\n"
     "dependency files and plugins are ignored. Device code is compiled for the "
