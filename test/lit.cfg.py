@@ -18,6 +18,7 @@ config.test_exec_root = os.path.join(config.cupilot_binary_dir, "test")
 bin_dir = os.path.join(config.cupilot_binary_dir, "bin")
 lib_dir = os.path.join(config.cupilot_binary_dir, "lib")
 llvm = config.llvm_tools_dir
+mlir_lib = os.path.join(os.path.dirname(llvm), "lib")
 config.environment["PATH"] = os.pathsep.join([bin_dir, llvm, config.environment["PATH"]])
 # Each run has its own machine cache: tests must not see a user's.
 # Without a GPU nothing is measured; test/Evolution/interval.test is about that.
@@ -57,6 +58,7 @@ config.substitutions += [
      os.path.join(config.cupilot_binary_dir, "test", "CpuDevice", "ptx-rows-on-cpu")),
     ("%ptx_round_trip", os.path.join(config.cupilot_binary_dir, "test", "Ptx", "ptx-round-trip")),
     ("%slurm_work", os.path.join(config.cupilot_binary_dir, "test", "Slurm", "slurm-work")),
+    ("%mlir_lib", mlir_lib),
     ("%python", sys.executable),
     ("%nvcc", config.nvcc),
     ("%cudart11_include", config.cudart11_include),
@@ -92,6 +94,9 @@ if config.nvcc and os.path.exists(config.nvcc):
 for tool in ("ccache", "sccache", "dpkg-deb", "chromium"):
     if shutil.which(tool):
         config.available_features.add(tool)
+# MLIR programs, and the libraries that they print with.
+if os.path.exists(f"{llvm}/mlir-runner") and os.path.exists(f"{mlir_lib}/libmlir_c_runner_utils.so") and os.path.exists(f"{lib_dir}/libcupilot-mgpu.so"):
+    config.available_features.add("mlir-runner")
 if os.path.exists(f"{llvm}/clangd"):
     config.available_features.add("clangd")
 # Its daemons are not on everybody's path.

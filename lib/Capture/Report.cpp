@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 namespace cupilot::capture {
 
@@ -54,21 +55,28 @@ static uint64_t changedBytes(const Launch &L) {
 }
 
 static void sortByTime(std::vector<KernelRow> &Rows) {
-  std::sort(
-      Rows.begin(), Rows.end(), [](const KernelRow &A, const KernelRow &B) {
-        return std::pair(-A.Time, A.Kernel) < std::pair(-B.Time, B.Kernel);
-      });
+  std::sort(Rows.begin(), Rows.end(),
+            [](const KernelRow &A, const KernelRow &B) {
+              return std::tuple(-A.Time, A.Kernel, A.Module) <
+                     std::tuple(-B.Time, B.Kernel, B.Module);
+            });
+}
+
+std::pair<std::string, std::string> kernelKey(const Record &R,
+                                              const Launch &L) {
+  return {L.Kernel, R.Measured ? "" : L.Module};
 }
 
 std::vector<KernelRow> makeRows(const Record &R) {
-  std::map<std::string, KernelRow> Rows;
-  std::map<std::string, double> Floors; // In microseconds.
+  using Key = std::pair<std::string, std::string>;
+  std::map<Key, KernelRow> Rows;
+  std::map<Key, double> Floors; // In microseconds.
   double Total = 0;
   for (const Launch &L : R.Launches)
     Total += L.Cost;
   for (const Launch &L : R.Launches) {
-    KernelRow &Row = Rows[L.Kernel];
-    Row.Kernel = L.Kernel;
+    KernelRow &Row = Rows[kernelKey(R, L)];
+    std::tie(Row.Kernel, Row.Module) = kernelKey(R, L);
     Row.Library = L.Library;
     Row.Calls += L.Count;
     Row.Time += L.Cost;
@@ -87,8 +95,9 @@ std::vector<KernelRow> makeRows(const Record &R) {
     if (!(Bandwidth > 0) || !R.Measured)
       continue;
     Row.KnowsBytes = true;
-    Floors[L.Kernel] += static_cast<double>(L.Count) *
-                        static_cast<double>(changedBytes(L)) / Bandwidth * 1e6;
+    Floors[kernelKey(R, L)] += static_cast<double>(L.Count) *
+                               static_cast<double>(changedBytes(L)) /
+                               Bandwidth * 1e6;
   }
   std::vector<KernelRow> Result;
   for (auto &[Name, Row] : Rows) {
@@ -149,6 +158,9 @@ static std::string times(double Factor, bool Known) {
   return format("%6.2fx", Factor);
 }
 
+/// Characters of a digest that tell modules of one program apart.
+static constexpr size_t ShownDigest = 11;
+
 std::string printTable(const Record &R, size_t Most) {
   std::vector<KernelRow> Rows = makeRows(R);
   uint64_t Calls = 0;
@@ -173,7 +185,10 @@ std::string printTable(const Record &R, size_t Most) {
                    Row.Calls ? Row.Time / static_cast<double>(Row.Calls) : 0.0,
                    times(Row.Amdahl, true).c_str(),
                    times(Row.Roofline, Row.KnowsBytes).c_str(), Row.Kept);
-    Text += (Row.Library.empty() ? demangled(Row.Kernel) : Row.Kernel) + "\n";
+    Text += Row.Library.empty() ? demangled(Row.Kernel) : Row.Kernel;
+    if (std::ranges::count(Rows, Row.Kernel, &KernelRow::Kernel) > 1)
+      Text += " in module " + Row.Module.substr(0, ShownDigest);
+    Text += "\n";
     if (Row.Inferred)
       Text += format("           ranges inferred by replays with noise: %zu of "
                      "the kept launches\n",
@@ -200,6 +215,8 @@ nlohmann::json tableJson(const Record &R) {
                      {"kept", Row.Kept},
                      {"inferred", Row.Inferred},
                      {"why", Row.Why}};
+    if (!Row.Module.empty())
+      K["module"] = Row.Module;
     if (Row.Amdahl > 0)
       K["amdahl"] = Row.Amdahl;
     if (Row.KnowsBytes && Row.Roofline > 0)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/RecordedWorkloads.h"
+#include "cupilot/Capture/Report.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Portable/UnitName.h"
 #include "cupilot/Support/Error.h"
@@ -108,12 +109,13 @@ recordedWorkloads(const capture::Record &R, StringRef From,
   // The time of launches that are not used goes to those of the same kernel
   // that are.
   double Total = 0;
-  std::map<std::string, double> KernelTime, UsedTime;
-  std::map<std::string, size_t> Used;
+  using Key = std::pair<std::string, std::string>;
+  std::map<Key, double> KernelTime, UsedTime;
+  std::map<Key, size_t> Used;
   std::vector<const capture::Launch *> Use;
   for (const capture::Launch &L : R.Launches) {
     Total += L.Cost;
-    KernelTime[L.Kernel] += L.Cost;
+    KernelTime[capture::kernelKey(R, L)] += L.Cost;
     if (!L.Kept)
       continue;
     if (std::optional<std::string> Why = obstacle(L)) {
@@ -122,8 +124,8 @@ recordedWorkloads(const capture::Record &R, StringRef From,
       continue;
     }
     Use.push_back(&L);
-    UsedTime[L.Kernel] += L.Cost;
-    ++Used[L.Kernel];
+    UsedTime[capture::kernelKey(R, L)] += L.Cost;
+    ++Used[capture::kernelKey(R, L)];
   }
   std::vector<Workload> Workloads;
   auto Has = [&](const capture::Content &C) {
@@ -137,11 +139,10 @@ recordedWorkloads(const capture::Record &R, StringRef From,
       if (Error E = putContent(G.Value, From, DataFolder))
         return E;
     Workload W = toWorkload(*L, sys::path::filename(DataFolder), Has);
-    double Share = UsedTime[L->Kernel] > 0
-                       ? L->Cost / UsedTime[L->Kernel]
-                       : 1.0 / static_cast<double>(Used[L->Kernel]);
-    W.Weight =
-        Total > 0 ? std::min(1.0, Share * KernelTime[L->Kernel] / Total) : 0;
+    const Key Of = capture::kernelKey(R, *L);
+    double Share = UsedTime[Of] > 0 ? L->Cost / UsedTime[Of]
+                                    : 1.0 / static_cast<double>(Used[Of]);
+    W.Weight = Total > 0 ? std::min(1.0, Share * KernelTime[Of] / Total) : 0;
     W.WeightBasis = R.Measured ? Basis::Measured : Basis::Modelled;
     W.Name = "w" + std::to_string(Workloads.size());
     Workloads.push_back(std::move(W));

@@ -9,12 +9,16 @@
 #include "cupilot/Dialect/Transforms/Passes.h"
 #include "cupilot/Plugin/MlirPasses.h"
 #include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int Argc, char **Argv) {
   mlir::DialectRegistry Registry;
   mlir::registerAllDialects(Registry);
+  mlir::registerAllExtensions(Registry);
+  mlir::registerAllGPUToLLVMIRTranslations(Registry);
   Registry.insert<cupilot::CupilotDialect>();
   mlir::registerAllPasses();
   cupilot::registerCupilotPasses();

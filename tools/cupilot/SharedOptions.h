@@ -19,9 +19,11 @@ namespace cupilot {
 /// F.cu, the source that a command is about.
 class SourceOption : public llvm::cl::opt<std::string> {
 public:
-  explicit SourceOption(llvm::cl::SubCommand &Sub)
+  explicit SourceOption(llvm::cl::SubCommand &Sub,
+                        llvm::StringRef Value = "F.cu",
+                        llvm::StringRef What = "The CUDA source")
       : opt(llvm::cl::Positional, llvm::cl::Required, llvm::cl::sub(Sub),
-            llvm::cl::value_desc("F.cu"), llvm::cl::desc("The CUDA source")) {}
+            llvm::cl::value_desc(Value), llvm::cl::desc(What)) {}
 };
 
 /// --only=TEXT, for chooseKernels.

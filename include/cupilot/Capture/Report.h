@@ -15,6 +15,7 @@ namespace cupilot::capture {
 /// A kernel in the table.
 struct KernelRow {
   std::string Kernel;  ///< Mangled.
+  std::string Module;  ///< Digest of the code, if that tells kernels apart.
   std::string Library; ///< That launches it; "" for others.
   uint64_t Calls = 0;
   double Time = 0;  ///< In microseconds.
@@ -28,6 +29,11 @@ struct KernelRow {
   bool KnowsBytes = false;
   std::vector<std::string> Why; ///< Why none or some cannot be replayed.
 };
+
+/// What tells kernels apart: the name, and the digest of the code where a
+/// recording has it of all launches, which is on the cpu device. There,
+/// programs that load their own code may have several kernels of one name.
+std::pair<std::string, std::string> kernelKey(const Record &R, const Launch &L);
 
 /// One row per kernel, largest share first.
 std::vector<KernelRow> makeRows(const Record &R);

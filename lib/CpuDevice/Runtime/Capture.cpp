@@ -9,6 +9,7 @@
 #include "Capture.h"
 #include "cupilot/Capture/Record.h"
 #include "cupilot/Capture/Report.h"
+#include "cupilot/CpuDevice/TensorMap.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
@@ -71,15 +72,29 @@ std::string Capture::store(const void *Data, size_t Size) {
   return Digest;
 }
 
-Capture::Verdict Capture::before(const std::string &Kernel,
-                                 const LaunchShape &Shape,
-                                 const std::vector<uint64_t> &Sizes,
-                                 void *const *Args,
-                                 const std::map<char *, size_t> &Allocations,
-                                 const CpuModule &Module,
-                                 const std::vector<std::string> &Variables) {
+/// Whether a tensor map lies in memory: what it names cannot be moved with it.
+static bool holdsTensorMap(const char *Base, size_t Size) {
+  static constexpr size_t Align = 64; // Of CUtensorMap.
+  for (size_t At = 0; At + sizeof(TensorMap) <= Size; At += Align) {
+    uint64_t Tag;
+    std::memcpy(&Tag, Base + At, sizeof(Tag));
+    if (Tag == TensorMap::Magic)
+      return true;
+  }
+  return false;
+}
+
+Capture::Verdict Capture::before(
+    const std::string &Kernel, const std::pair<std::string, size_t> &Code,
+    const LaunchShape &Shape, const std::vector<uint64_t> &Sizes,
+    void *const *Args, const std::map<char *, size_t> &Allocations,
+    const CpuModule &Module, const std::vector<std::string> &Variables) {
   nlohmann::json Launch;
   Launch["kernel"] = Kernel;
+  if (!Code.first.empty()) {
+    Launch["module"] = Code.first;
+    Launch["moduleSize"] = Code.second;
+  }
   Launch["grid"] = Shape.Grid;
   Launch["block"] = Shape.Block;
   Launch["shared"] = Shape.Shared;
@@ -121,12 +136,12 @@ Capture::Verdict Capture::before(const std::string &Kernel,
   if (Opts.Contents)
     for (auto [Base, Size] : Buffers)
       Key += digest({Base, Size});
-  const Verdict Next = Quota.next(Kernel);
+  const Verdict Next = Quota.next(Kernel + Code.first);
   if (Next == Verdict::Stop)
     return Next;
   auto [Entry, New] = Known.try_emplace(Key, Launches.size());
   Current = Entry->second;
-  const auto Of = Kernels.try_emplace(Kernel).first;
+  const auto Of = Kernels.try_emplace({Kernel, Code.first}).first;
   if (Shown) {
     std::lock_guard Lock(Shown->Lock);
     Shown->Kernel = Kernel;
@@ -153,6 +168,13 @@ Capture::Verdict Capture::before(const std::string &Kernel,
                            " bytes for all data is reached (--max-mb)"};
     Kept = false;
   }
+  if (Kept)
+    for (auto [Base, Size] : Buffers)
+      if (holdsTensorMap(Base, Size)) {
+        Launch["obstacles"] = {"a buffer holds a tensor map, whose address of "
+                               "the tensor is the program's"};
+        break;
+      }
   Of->second.Classes += Kept;
   Launch["kept"] = Kept;
   Launch["buffers"] = nlohmann::json::array();
@@ -192,7 +214,8 @@ void Capture::after(double Cost) {
 }
 
 void Capture::tooLong() {
-  Notes.push_back("a launch of " + llvm::demangle(Tallies[Current].Of->first) +
+  Notes.push_back("a launch of " +
+                  llvm::demangle(Tallies[Current].Of->first.first) +
                   " took more than " + std::to_string(Opts.LaunchSteps) +
                   " instructions and was ended, and the program with it "
                   "(--launch-steps)");

@@ -26,11 +26,18 @@ public:
 
   Capture(std::string Folder, const capture::Options &Opts);
 
-  /// Called before a launch; says whether it runs. \p Sizes are the parameters'
-  /// sizes, \p Variables those of the module's that the program can see.
-  Verdict before(const std::string &Kernel, const LaunchShape &Shape,
-                 const std::vector<uint64_t> &Sizes, void *const *Args,
-                 const std::map<char *, size_t> &Allocations,
+  /// Keeps the PTX that a program loads itself; returns its digest.
+  std::string keepCode(llvm::StringRef Ptx) {
+    return store(Ptx.data(), Ptx.size());
+  }
+  /// Called before a launch; says whether it runs. \p Code is what keepCode
+  /// gave for the kernel's module, if that was called; kernels of one name in
+  /// different code are different ones. \p Sizes are the parameters' sizes, \p
+  /// Variables those of the module's that the program can see.
+  Verdict before(const std::string &Kernel,
+                 const std::pair<std::string, size_t> &Code,
+                 const LaunchShape &Shape, const std::vector<uint64_t> &Sizes,
+                 void *const *Args, const std::map<char *, size_t> &Allocations,
                  const CpuModule &Module,
                  const std::vector<std::string> &Variables);
   /// Called after it, if it ran: its modelled time in microseconds.
@@ -58,7 +65,8 @@ private:
     size_t Classes = 0; ///< Kept launches that are not alike.
     Runs Ran;
   };
-  using KernelTallies = std::map<std::string, KernelTally>;
+  using KernelTallies =
+      std::map<std::pair<std::string, std::string>, KernelTally>;
   /// What is known of launches that are alike, beside their JSON.
   struct Tally {
     KernelTallies::iterator Of;
@@ -73,7 +81,7 @@ private:
   std::string Folder;
   capture::Options Opts;
   capture::LaunchQuota Quota;
-  KernelTallies Kernels;      ///< By name.
+  KernelTallies Kernels;      ///< By name and code.
   std::vector<Tally> Tallies; ///< As Launches.
   std::vector<std::string> Notes;
   std::chrono::steady_clock::time_point Written;

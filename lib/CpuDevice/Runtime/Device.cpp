@@ -362,9 +362,13 @@ cudaError_t Device::launch(const void *Host, const LaunchShape &Asked,
     return E;
   if (!Args && !Params.empty())
     return cudaErrorInvalidValue;
-  if (Recorder)
-    switch (Recorder->before(Name, Shape, Params, Args, Sizes, Module,
-                             Function->Module->Loaded.Variables)) {
+  if (Recorder) {
+    RegisteredModule &Holder = *Function->Module;
+    if (Holder.Image.Form == ImageForm::Ptx && Holder.Kept.first.empty())
+      Holder.Kept = {Recorder->keepCode(Holder.Image.Parts.front()),
+                     Holder.Image.Parts.front().size()};
+    switch (Recorder->before(Name, Holder.Kept, Shape, Params, Args, Sizes,
+                             Module, Holder.Loaded.Variables)) {
     case Capture::Verdict::Run:
       break;
     case Capture::Verdict::Skip:
@@ -373,6 +377,7 @@ cudaError_t Device::launch(const void *Host, const LaunchShape &Asked,
       Recorder->stopped();
       endProgram();
     }
+  }
   auto Result =
       Module.launch(Name, Shape,
                     llvm::ArrayRef<const void *>(

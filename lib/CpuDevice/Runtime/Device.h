@@ -23,6 +23,8 @@ namespace cupilot {
 struct RegisteredModule {
   DeviceImage Image;
   LoadedImage Loaded; ///< Without a module until then.
+  /// Digest and size of PTX that a recording keeps; empty where it does not.
+  std::pair<std::string, size_t> Kept;
   /// __managed__ variables and the host's pointers to them, which are set when
   /// the module is loaded.
   std::map<std::string, void **> Managed;

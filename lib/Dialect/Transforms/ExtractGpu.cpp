@@ -8,9 +8,9 @@
 
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/GpuKernels.h"
+#include "cupilot/Dialect/GpuSlice.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
-#include "cupilot/Portable/Digest.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace cupilot {
 #define GEN_PASS_DEF_EXTRACTGPUPASS
@@ -69,50 +69,10 @@ static RooflineAttr classify(Operation *Kernel) {
 namespace {
 struct ExtractGpu : cupilot::impl::ExtractGpuPassBase<ExtractGpu> {
   void runOnOperation() override {
-    llvm::SmallVector<Operation *> Kernels;
-    getOperation()->walk([&](Operation *Op) {
-      if (isGpuKernel(Op))
-        Kernels.push_back(Op);
-    });
     OpBuilder B(&getContext());
     B.setInsertionPointToEnd(getOperation().getBody());
-    for (Operation *Op : Kernels)
-      extract(B, Op);
-  }
-
-private:
-  static void extract(OpBuilder &B, Operation *Op) {
-    auto Function = cast<FunctionOpInterface>(Op);
-    cupilot::Kernel K;
-    K.Symbol = Function.getName().str();
-    K.Name = K.Symbol + "(";
-    for (auto [Index, T] : llvm::enumerate(Function.getArgumentTypes())) {
-      std::string Text;
-      llvm::raw_string_ostream(Text) << T;
-      KernelParam P;
-      P.Name = "arg" + std::to_string(Index);
-      P.Type = Text;
-      P.Size = bytesOf(T);
-      P.IsPointer = Text.starts_with("!llvm.ptr") || isa<MemRefType>(T);
-      if (P.IsPointer)
-        K.Pointers.push_back({unsigned(Index), 0});
-      else if (auto I = dyn_cast<IntegerType>(T);
-               I && I.getWidth() >= 8 && I.getWidth() <= 64)
-        K.Scalars.push_back({unsigned(Index), 0, I.getWidth(), true});
-      K.Params.push_back(std::move(P));
-      K.Name += (Index ? ", " : "") + Text;
-    }
-    K.Name += ")";
-    std::string Own;
-    llvm::raw_string_ostream OS(Own);
-    Op->print(OS, OpPrintingFlags().useLocalScope().printGenericOpForm());
-    K.Digest = digest(Own);
-    if (llvm::Expected<std::string> Closure = canonicalGpuText(Op))
-      K.Digest = digest(*Closure);
-    else
-      K.Refusal = toString(Closure.takeError());
-    KernelOp New = addKernel(B, K, "");
-    New.setRooflineAttr(classify(Op));
+    for (const auto &[Op, K] : describeGpuKernels(getOperation()))
+      addKernel(B, K, "").setRooflineAttr(classify(Op));
   }
 };
 } // namespace
