@@ -118,7 +118,7 @@ if os.environ.get("CUPILOT_TEST_NETWORK"):
 npm = os.path.join(config.test_exec_root, "Mcp", "npm")
 config.substitutions.append(("%npm", npm))
 if shutil.which("node") and shutil.which("npm"):
-    probe = ["npm", "ping", "--fetch-retries=0", "--fetch-timeout=5000"]
+    probe = ["npm", "view", "@modelcontextprotocol/client@2.4.0", "version", "--fetch-retries=0", "--fetch-timeout=5000"]
     try:
         if os.path.isdir(f"{npm}/node_modules/@modelcontextprotocol/client") or \
                 subprocess.run(probe, capture_output=True, timeout=20).returncode == 0:
