@@ -186,7 +186,7 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
   Expected<ProjectStore> Store = ProjectStore::openOrCreate(Root);
   if (!Store)
     return Store.takeError();
-  Expected<Journal> J = Journal::open(Root + "/journal.sqlite");
+  Expected<Journal> J = Journal::open(Journal::pathIn(Root));
   if (!J)
     return J.takeError();
   std::unique_ptr<EvolveAgents> Models;

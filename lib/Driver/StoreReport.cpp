@@ -283,8 +283,8 @@ Expected<StoreReport> reportOf(const ReportRequest &R, raw_ostream &Log) {
   if (!Store)
     return Store.takeError();
   std::optional<Journal> J;
-  if (sys::fs::exists(R.Store + "/journal.sqlite")) {
-    Expected<Journal> Opened = Journal::open(R.Store + "/journal.sqlite");
+  if (sys::fs::exists(Journal::pathIn(R.Store))) {
+    Expected<Journal> Opened = Journal::open(Journal::pathIn(R.Store));
     if (!Opened)
       return Opened.takeError();
     J.emplace(std::move(*Opened));

@@ -25,7 +25,7 @@ Expected<Submission> submitVariant(EvolveRequest R, const WorkloadSet &Recorded,
   Expected<ProjectStore> Store = ProjectStore::openOrCreate(R.Store);
   if (!Store)
     return Store.takeError();
-  Expected<Journal> J = Journal::open(R.Store + "/journal.sqlite");
+  Expected<Journal> J = Journal::open(Journal::pathIn(R.Store));
   if (!J)
     return J.takeError();
   KernelSearches Search(R, R.Store, Recorded, std::move(*Store), std::move(*J),

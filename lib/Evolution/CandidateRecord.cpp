@@ -95,7 +95,6 @@ Genome settingOf(const CandidateRecord &Elite, const Setting &To) {
   return {std::move(G)};
 }
 
-
 Genome submissionOf(StringRef Digest) {
   return {{Submission.str(), {{"text", 0, "t_" + shortDigest(Digest, 16)}}}};
 }

@@ -6,13 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "InThreads.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/CandidateMaker.h"
 #include "cupilot/Support/Error.h"
-#include <atomic>
 #include <map>
 #include <set>
-#include <thread>
 
 using namespace llvm;
 
@@ -35,15 +34,8 @@ public:
   }
   Error make(ArrayRef<CandidateOrder> Orders,
              std::vector<std::optional<Candidate>> &Made) override;
-  Error revise(ArrayRef<RevisionOrder> Orders,
-               std::vector<Revision> &Made) override {
-    Made.resize(Orders.size());
-    return Error::success();
-  }
 
 private:
-  void inThreads(size_t Count, function_ref<void(size_t)> Do) const;
-
   const CandidateEvaluator &E;
   size_t AtOnce; ///< Threads.
   /// Who judges several at a time wants a few for each.
@@ -55,22 +47,9 @@ private:
 };
 } // namespace
 
-/// Does 0 to \p Count - 1, some at a time.
-void RuleMaker::inThreads(size_t Count, function_ref<void(size_t)> Do) const {
-  std::vector<std::thread> Threads;
-  std::atomic<size_t> Next = 0;
-  for (size_t T = 0; T < std::min(AtOnce, Count); ++T)
-    Threads.emplace_back([&] {
-      for (size_t I; (I = Next++) < Count;)
-        Do(I);
-    });
-  for (std::thread &T : Threads)
-    T.join();
-}
-
 Error RuleMaker::fit(ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
   std::vector<std::optional<Expected<Translation>>> Made(Genomes.size());
-  inThreads(Genomes.size(),
+  inThreads(Genomes.size(), AtOnce,
             [&](size_t I) { Made[I].emplace(E.translate(Genomes[I])); });
   Fits.assign(Genomes.size(), false);
   Error Failure = Error::success();
@@ -94,7 +73,7 @@ Error RuleMaker::fit(ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
 Error RuleMaker::make(ArrayRef<CandidateOrder> Orders,
                       std::vector<std::optional<Candidate>> &Made) {
   std::vector<std::optional<Expected<Candidate>>> Prepared(Orders.size());
-  inThreads(Orders.size(), [&](size_t I) {
+  inThreads(Orders.size(), AtOnce, [&](size_t I) {
     if (Orders[I].Known)
       return;
     auto Known = Translated.find(genomeText(Orders[I].Genes));

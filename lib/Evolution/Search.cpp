@@ -8,6 +8,7 @@
 
 #include "cupilot/Evolution/Search.h"
 #include "AgentCalls.h"
+#include "InThreads.h"
 #include "JudgeAhead.h"
 #include "OtherBuild.h"
 #include "cupilot/Dialect/Conversion.h"
@@ -25,10 +26,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include <atomic>
 #include <map>
 #include <set>
-#include <thread>
 
 using namespace llvm;
 
@@ -107,6 +106,7 @@ private:
   Error askAgents(Provider &From, unsigned Generation, unsigned Improvements,
                   std::vector<ProposedGenome> &Proposed);
   Error addImprovements(unsigned Generation, unsigned Count);
+  std::vector<const Scoreboard::Entry *> nearBest() const;
   Error evaluate(unsigned Generation);
   Error collectUnjudged(std::vector<SearchEntry> &Entries);
   Error make(MutableArrayRef<SearchEntry> Entries);
@@ -671,15 +671,23 @@ Error SearchLoop::askAgents(Provider &From, unsigned Generation,
   return Error::success();
 }
 
-/// Orders improvements: half of them of the best, the others of those that are
-/// nearly as fast.
-Error SearchLoop::addImprovements(unsigned Generation, unsigned Count) {
+/// The fastest, as far as they are nearly as fast as the best.
+std::vector<const Scoreboard::Entry *> SearchLoop::nearBest() const {
   static constexpr size_t MostElites = 4;
   static constexpr double Near = 0.7; ///< Of the best one's speed-up.
   std::vector<const Scoreboard::Entry *> Elites = Board->elites(MostElites);
-  erase_if(Elites, [&](const Scoreboard::Entry *E) {
-    return E->Record.Ratio < Near * Elites.front()->Record.Ratio;
-  });
+  if (Elites.empty())
+    return Elites;
+  const double Least = Near * Elites.front()->Record.Ratio;
+  erase_if(Elites,
+           [&](const Scoreboard::Entry *E) { return E->Record.Ratio < Least; });
+  return Elites;
+}
+
+/// Orders improvements: half of them of the best, the others of those that are
+/// nearly as fast.
+Error SearchLoop::addImprovements(unsigned Generation, unsigned Count) {
+  const std::vector<const Scoreboard::Entry *> Elites = nearBest();
   KernelOp Kernel = kernel();
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(&Kernel.getBody().front());
   std::map<std::string, unsigned> Asked;
@@ -1257,16 +1265,10 @@ static constexpr StringRef TuneStage = "tune";
 /// The fastest code whose numbers were not tuned yet, if it is nearly as fast
 /// as the best. By rules a genome is code whose numbers are its parameters.
 std::optional<Sweep> SearchLoop::nextSweep() {
-  static constexpr size_t MostElites = 4;
-  static constexpr double Near = 0.7; ///< Of the best one's speed-up.
   const std::vector<StrategyInfo> Strategies =
       strategiesOf(Population->getOperation());
-  const std::vector<const Scoreboard::Entry *> Elites =
-      Board->elites(MostElites);
-  for (const Scoreboard::Entry *E : Elites) {
+  for (const Scoreboard::Entry *E : nearBest()) {
     const CandidateRecord &R = E->Record;
-    if (R.Ratio < Near * Elites.front()->Record.Ratio)
-      break;
     std::vector<Tunable> Numbers;
     std::string Key;
     if (R.Open) {
@@ -1355,17 +1357,11 @@ Error SearchLoop::drawSettings(Sweep &S, unsigned Generation) {
 /// Compiles what the journal does not know, some beside each other.
 Error SearchLoop::makeSettings(Sweep &S) {
   std::vector<std::optional<Expected<Candidate>>> Made(S.Entries.size());
-  std::vector<std::thread> Threads;
-  std::atomic<size_t> Next = 0;
-  for (unsigned T = 0; T < std::max(2u, Options.Jobs); ++T)
-    Threads.emplace_back([&] {
-      for (size_t I; (I = Next++) < S.Entries.size();)
-        if (!S.Entries[I].Known)
-          Made[I].emplace(Evaluator->prepare(S.Entries[I].Order.Genes,
-                                             std::move(S.Codes[I])));
-    });
-  for (std::thread &T : Threads)
-    T.join();
+  inThreads(S.Entries.size(), std::max(2u, Options.Jobs), [&](size_t I) {
+    if (!S.Entries[I].Known)
+      Made[I].emplace(
+          Evaluator->prepare(S.Entries[I].Order.Genes, std::move(S.Codes[I])));
+  });
   Error Failure = Error::success();
   for (auto [E, C] : zip_equal(S.Entries, Made)) {
     if (!C)

@@ -24,11 +24,6 @@ public:
   size_t width() const override { return 1; }
   Error make(ArrayRef<CandidateOrder> Orders,
              std::vector<std::optional<Candidate>> &Made) override;
-  Error revise(ArrayRef<RevisionOrder> Orders,
-               std::vector<Revision> &Made) override {
-    Made.resize(Orders.size());
-    return Error::success();
-  }
 
 private:
   Expected<Candidate> made(const Genome &Name) const;

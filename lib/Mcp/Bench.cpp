@@ -319,7 +319,7 @@ Expected<json::Object> Bench::describe(StringRef Name) {
 // What was tried
 //===----------------------------------------------------------------------===//
 
-static json::Array timesJson(ArrayRef<LaunchTimes> Times) {
+json::Array timesJson(ArrayRef<LaunchTimes> Times) {
   json::Array All;
   for (const LaunchTimes &T : Times)
     All.push_back(json::Object{{"workload", T.Workload},

@@ -119,16 +119,11 @@ private:
 };
 } // namespace
 
-static double secondsFrom(std::chrono::steady_clock::time_point Begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin)
-      .count();
-}
-
 Error BenchWork::inPhase(StringRef Name, function_ref<Error()> Do) {
   const auto Begin = std::chrono::steady_clock::now();
   Log << Name << "\n";
   Error Failure = Do();
-  Phases[Name] = secondsFrom(Begin);
+  Phases[Name] = secondsSince(Begin);
   return Failure;
 }
 
@@ -155,7 +150,7 @@ Error BenchWork::prepare() {
 }
 
 Error BenchWork::openJournal() {
-  Expected<Journal> Opened = Journal::open(R.Store + "/journal.sqlite");
+  Expected<Journal> Opened = Journal::open(Journal::pathIn(R.Store));
   if (!Opened)
     return Opened.takeError();
   J.emplace(std::move(*Opened));
@@ -165,7 +160,7 @@ Error BenchWork::openJournal() {
 Error BenchWork::onGpu(function_ref<Error()> Ask) {
   const auto Begin = std::chrono::steady_clock::now();
   Error Failure = inPhase("asking the GPU", Ask);
-  GpuSeconds += secondsFrom(Begin);
+  GpuSeconds += secondsSince(Begin);
   return Failure;
 }
 
@@ -230,11 +225,7 @@ void BenchWork::describe(json::Object &O) const {
       O["high"] = Record.Evidence->High;
     }
   }
-  json::Array Times;
-  for (const LaunchTimes &T : Record.Evidence->times())
-    Times.push_back(json::Object{{"workload", T.Workload},
-                                 {"original_us", numberJson(T.OriginalUs)},
-                                 {"variant_us", numberJson(T.VariantUs)}});
+  json::Array Times = timesJson(Record.Evidence->times());
   if (!Times.empty())
     O["times"] = std::move(Times);
 }
@@ -433,7 +424,7 @@ Expected<json::Object> BenchWork::submit() {
       submitVariant(Request, Recorded, *Of.Item, *S, Log);
   // How much of it was the GPU's, nobody tells: all counts.
   if (P.OnGpu)
-    GpuSeconds += secondsFrom(Begin);
+    GpuSeconds += secondsSince(Begin);
   if (!Made)
     return Made.takeError();
   json::Object O{{"quick", false}, {"kept", Made->IsKept}};

@@ -25,11 +25,6 @@ static constexpr StringRef ImprovePrompt = "agent-improve",
 static constexpr size_t MostSource = size_t(1) << 20;
 static constexpr double MostWait = 20;
 
-static double secondsSince(std::chrono::steady_clock::time_point Begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin)
-      .count();
-}
-
 static std::string digestOf(const json::Object &O) {
   return digest(formatv("{0}", json::Value(json::Object(O))).str());
 }

@@ -23,6 +23,11 @@ using namespace llvm;
 
 namespace cupilot {
 
+double secondsSince(std::chrono::steady_clock::time_point Begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin)
+      .count();
+}
+
 StringRef wordOf(WorkState S) {
   switch (S) {
   case WorkState::Queued:
@@ -305,9 +310,7 @@ void WorkFolder::work(const Piece &P) const {
     handleAllErrors(
         Made.takeError(), [&](const ToolError &T) { Fail(T.text(), T.hint()); },
         [&](const ErrorInfoBase &Other) { Fail(Other.message(), ""); });
-  Result["seconds"] =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin)
-          .count();
+  Result["seconds"] = secondsSince(Begin);
   Result["gpu_seconds"] = GpuSeconds;
   ::alarm(0);
   finish(P.Handle, std::move(Result));

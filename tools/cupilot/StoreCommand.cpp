@@ -161,7 +161,7 @@ static Error prune(const Options &O, ProjectStore &Store,
 /// nothing without a journal, which is not part of what people share.
 static Expected<std::optional<std::set<std::string>>>
 backedTexts(StringRef Store) {
-  const std::string Path = (Store + "/journal.sqlite").str();
+  const std::string Path = Journal::pathIn(Store);
   if (!sys::fs::exists(Path))
     return std::nullopt;
   Expected<Journal> J = Journal::open(Path);

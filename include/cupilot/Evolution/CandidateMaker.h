@@ -82,9 +82,12 @@ public:
   /// budget's end, which is the error then, came before it.
   virtual llvm::Error make(llvm::ArrayRef<CandidateOrder> Orders,
                            std::vector<std::optional<Candidate>> &Made) = 0;
-  /// One more try of each.
+  /// One more try of each; nothing, where nothing is repaired.
   virtual llvm::Error revise(llvm::ArrayRef<RevisionOrder> Orders,
-                             std::vector<Revision> &Made) = 0;
+                             std::vector<Revision> &Made) {
+    Made.resize(Orders.size());
+    return llvm::Error::success();
+  }
   /// Reads which genes \p C has, a setting of the numbers of \p Elite. Where
   /// code is made of genes, they are what it was made of.
   virtual llvm::Error readGenes(Candidate &C, const CandidateRecord &Elite) {

@@ -48,6 +48,10 @@ struct ToolTotals {
 class Journal {
 public:
   static llvm::Expected<Journal> open(llvm::StringRef Path);
+  /// Where the journal of the store \p Root lies.
+  static std::string pathIn(llvm::StringRef Root) {
+    return (Root + "/journal.sqlite").str();
+  }
   Journal(Journal &&) = default;
 
   /// Forgets what is known of run \p Run.

@@ -10,6 +10,7 @@
 #define CUPILOT_MCP_BENCH_H
 
 #include "cupilot/Driver/SearchPlan.h"
+#include "cupilot/Evolution/Journal.h"
 #include "cupilot/Mcp/Work.h"
 
 namespace cupilot {
@@ -34,7 +35,7 @@ public:
   llvm::Error open();
 
   const EvolveRequest &request() const { return R; }
-  std::string journal() const { return R.Store + "/journal.sqlite"; }
+  std::string journal() const { return Journal::pathIn(R.Store); }
   bool hasGpu() const { return R.Device != "cpu"; }
   bool hasProgram() const {
     return !R.Workloads.empty() && (!R.Input.empty() || R.isProject());
@@ -85,6 +86,9 @@ private:
   std::vector<std::unique_ptr<SearchPlan>> Plans;
   std::map<std::string, BenchKernel> Ready; ///< By symbol.
 };
+
+/// What launches took, as tools tell it.
+llvm::json::Array timesJson(llvm::ArrayRef<LaunchTimes> Times);
 
 /// The translation in \p Arguments ("source", and "plan", "guard" as in
 /// prompts/strategy-translator.schema.json, or like the original). Findings say

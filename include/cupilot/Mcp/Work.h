@@ -21,12 +21,14 @@
 #include "cupilot/Support/File.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
 
 namespace cupilot {
 
+double secondsSince(std::chrono::steady_clock::time_point Begin);
 /// Since 1970.
 int64_t secondsOfClock();
 
