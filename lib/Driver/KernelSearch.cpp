@@ -11,6 +11,7 @@
 #include "cupilot/Driver/SearchProgress.h"
 #include "cupilot/Driver/SharedFolder.h"
 #include "cupilot/Driver/StoredBuild.h"
+#include "cupilot/Evolution/StoredStart.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/GateCounts.h"
@@ -388,6 +389,15 @@ Error KernelSearches::evolveKernel(SearchedUnit &Unit,
   if (!Seeds)
     return Seeds.takeError();
   SearchOptions Options = optionsFor((*P)->K.Name, *Seeds, Most);
+  if (R.FromStore) {
+    Expected<std::vector<SubmittedVariant>> There =
+        storedVariants((*P)->K, Store, (*P)->Arch);
+    if (!There)
+      return There.takeError();
+    Log << (*P)->K.Name << ": the store has " << There->size()
+        << " variant(s) to begin with\n";
+    Options.Stored = std::move(*There);
+  }
   for (const Built &B : drop_begin(*Builds))
     Options.Others.push_back(B.By);
   Expected<SearchResult> Result = searchAloud(**P, Options, Row);

@@ -19,6 +19,7 @@ Expected<Submission> submitVariant(EvolveRequest R, const WorkloadSet &Recorded,
   R.Submitted = &S;
   R.Models.reset();
   R.Like.clear();
+  R.FromStore = false;
   R.Size = {1, 1, false};
   R.Resume = true;
   R.Verbose = true;

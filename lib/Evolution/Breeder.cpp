@@ -162,10 +162,12 @@ Error Breeder::draw(mlir::ModuleOp M, GenomesFit Fit,
   }
 }
 
-Error Breeder::begin(mlir::ModuleOp M, GenomesFit Fit) {
+Error Breeder::begin(mlir::ModuleOp M, GenomesFit Fit, unsigned Others) {
+  if (Others >= Options.Population)
+    return Error::success();
   InitialisePassOptions Initialise;
   Initialise.seed = P.Seed;
-  Initialise.population = Options.Population;
+  Initialise.population = Options.Population - Others;
   Initialise.strategies.assign(Options.Strategies.begin(),
                                Options.Strategies.end());
   Initialise.genomes.assign(Options.Begin.begin(), Options.Begin.end());

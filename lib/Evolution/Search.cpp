@@ -18,6 +18,7 @@
 #include "cupilot/Evolution/ModelMaker.h"
 #include "cupilot/Evolution/ProposedStrategies.h"
 #include "cupilot/Evolution/SceManager.h"
+#include "cupilot/Evolution/StoredStart.h"
 #include "cupilot/Evolution/StrategyLibrary.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Portable/Digest.h"
@@ -169,6 +170,10 @@ private:
   const std::string *findSame(const CandidateRecord &R) const;
   bool endAsDuplicate(CandidateRecord &R) const;
   Error beginBreeding();
+  size_t toDraw() const {
+    return Options.Population -
+           std::min<size_t>(Options.Population, Begin.size() + Stored.size());
+  }
   void addProposed(StringRef Name, SearchResult &Result);
   Expected<SearchResult> collect();
   KernelOp kernel() { return *Population->getOps<KernelOp>().begin(); }
@@ -195,6 +200,8 @@ private:
   std::unique_ptr<CandidateMaker> Maker;
   std::vector<std::string> Strategies, Begin;
   std::set<std::string> Proposed; ///< Strategies, by this search's models.
+  /// By the variant's name: what the search began with.
+  std::map<std::string, SubmittedVariant> Stored;
   /// What a budget's end left without its repairs.
   std::vector<CandidateRecord> Unfinished;
   /// By the digest of device code: plans, and the genomes that have them.
@@ -237,6 +244,8 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
     B.add(std::to_string(O.Within));
   if (O.Submitted)
     B.add("submitted").add(O.Submitted->Digest);
+  if (O.Stored) // Which, the journal knows.
+    B.add("stored");
   if (const AgentOptions *A = O.Agents) {
     // Not who answers: another provider may go on with a search.
     B.add("llm").add(uint64_t(A->Rounds)).add(uint64_t(A->MostCalls));
@@ -298,6 +307,14 @@ Error SearchLoop::begin() {
   auto Last = J.lastGeneration(Run);
   if (!Last)
     return Last.takeError();
+  if (Options.Stored) {
+    Expected<std::vector<SubmittedVariant>> Chosen =
+        chooseStored(*Options.Stored, J, Run);
+    if (!Chosen)
+      return Chosen.takeError();
+    for (auto [I, S] : enumerate(*Chosen))
+      Stored[formatv("g0_s{0}", I).str()] = std::move(S);
+  }
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> Library =
       loadLibrary(Context, Options.Strategies);
   if (!Library)
@@ -346,6 +363,7 @@ Error SearchLoop::begin() {
     if (Error E = beginAgents())
       return E;
   } else {
+    this->Library = libraryStrategies(Population->getOperation());
     for (StringRef Name : ruleStrategies())
       Strategies.push_back(Name.str());
     Maker = makeRuleMaker(*Evaluator, Options.Jobs, Options.TellRefused);
@@ -375,10 +393,22 @@ Error SearchLoop::beginBreeding() {
     addVariant(At, V, Kernel.getScalars().size());
     return Error::success();
   }
-  return Breeding->begin(
-      *Population, [&](ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
-        return Maker->fit(Genomes, Fits);
-      });
+  if (Error E = Breeding->begin(
+          *Population,
+          [&](ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
+            return Maker->fit(Genomes, Fits);
+          },
+          unsigned(Stored.size())))
+    return E;
+  KernelOp Kernel = kernel();
+  mlir::OpBuilder At = mlir::OpBuilder::atBlockEnd(&Kernel.getBody().front());
+  for (const auto &[Name, S] : Stored) {
+    Variant V;
+    V.Name = Name;
+    V.Genes = S.Genes;
+    addVariant(At, V, Kernel.getScalars().size());
+  }
+  return Error::success();
 }
 
 /// An answer of no use ends nothing.
@@ -461,10 +491,10 @@ Error SearchLoop::choose(CallLog &From) {
     }
   }
   Bound = Advice.Class;
-  if (Begin.size() < Options.Population) {
-    Expected<ManagerAnswer> Said = askManager(
-        From, *A.Prompts, R, unsigned(Options.Population - Begin.size()),
-        A.Examples, Prefix + ManagerStep.str(), A.Counts);
+  if (const size_t Wanted = toDraw()) {
+    Expected<ManagerAnswer> Said =
+        askManager(From, *A.Prompts, R, unsigned(Wanted), A.Examples,
+                   Prefix + ManagerStep.str(), A.Counts);
     if (Said)
       for (const ProposedGenome &P : take(std::move(*Said), R, From))
         Begin.push_back(genomeText(P.Genes));
@@ -815,6 +845,9 @@ Error SearchLoop::collectUnjudged(std::vector<SearchEntry> &Entries) {
       G = Improves->second.Key;
     else if (Options.Submitted)
       G = submissionOf(Options.Submitted->Digest);
+    auto Given = Stored.find(Name);
+    if (Given != Stored.end())
+      G = submissionOf(Given->second.Digest);
     std::string Reason = Breeder::takeReason(V);
     if (!Ordered.try_emplace(genomeText(G), Name).second) {
       V.erase();
@@ -825,6 +858,11 @@ Error SearchLoop::collectUnjudged(std::vector<SearchEntry> &Entries) {
       return Found.takeError();
     SearchEntry E{V, {std::move(Name), std::move(G), {}}, std::move(*Found)};
     E.Order.Reason = std::move(Reason);
+    if (Given != Stored.end()) {
+      E.Order.Stored = &Given->second;
+      Entries.push_back(std::move(E));
+      continue;
+    }
     if (Improves != Improvements.end()) {
       E.Order.Improve = std::move(Improves->second.Order);
       E.Order.Parents.push_back(std::move(Improves->second.Elite));
@@ -836,7 +874,8 @@ Error SearchLoop::collectUnjudged(std::vector<SearchEntry> &Entries) {
         E.Order.Parents.push_back(It->second);
     Bred.push_back(std::move(E));
   }
-  // Improvements come first: where calls end, the others are left out.
+  // What is stored and improvements come first: where calls end, the others are
+  // left out.
   for (SearchEntry &E : Bred)
     Entries.push_back(std::move(E));
   for (SearchEntry &E : Entries)
@@ -951,7 +990,8 @@ Error SearchLoop::repair(MutableArrayRef<SearchEntry> Entries, StringRef Stage,
   std::vector<RevisionOrder> Orders;
   std::vector<SearchEntry *> Asked;
   for (SearchEntry &E : Entries)
-    if (E.Known || (mayBeRepaired(E) && E.Round < Maker->rounds())) {
+    if (!E.Order.Stored &&
+        (E.Known || (mayBeRepaired(E) && E.Round < Maker->rounds()))) {
       if (!E.Known)
         ++E.Round;
       Orders.push_back({&E.Order, &E.Record, Stage.str(), E.Round});
@@ -1034,14 +1074,25 @@ Error SearchLoop::finish(SearchEntry &E, unsigned Generation) {
 /// everything whose order matters comes after.
 Error SearchLoop::make(MutableArrayRef<SearchEntry> Entries) {
   std::vector<CandidateOrder> Orders;
-  for (SearchEntry &E : Entries)
-    Orders.push_back(E.Order);
+  std::vector<SearchEntry *> Ask;
+  for (SearchEntry &E : Entries) {
+    if (!E.Order.Stored) {
+      Orders.push_back(E.Order);
+      Ask.push_back(&E);
+    } else if (!E.Known) {
+      Expected<Candidate> C = submitted(Problem, *Evaluator, *E.Order.Stored,
+                                        E.Order.Genes, "store", Library);
+      if (!C)
+        return C.takeError();
+      E.Made = std::move(*C);
+    }
+  }
   std::vector<std::optional<Candidate>> Made;
   Error Making = Maker->make(Orders, Made);
   if (Error E = endOfBudget(joinErrors(std::move(Making), noteCalls())))
     return E;
-  for (auto [E, C] : zip_equal(Entries, Made))
-    E.Made = std::move(C);
+  for (auto [E, C] : zip_equal(Ask, Made))
+    E->Made = std::move(C);
   return Error::success();
 }
 
@@ -1751,6 +1802,11 @@ Expected<SearchResult> SearchLoop::collect() {
     }
     if (Options.Submitted)
       V.By = Options.Submitted->By;
+    for (const auto &[Name, S] : Stored)
+      if (genomeText(submissionOf(S.Digest)) == R.Genome) {
+        V.By = S.By;
+        V.Prompts = S.Prompts;
+      }
     V.Evidence.push_back(measurementOf(*R.Evidence, R.Ratio, Problem));
     for (const Gene &G : V.Genes)
       addProposed(G.Strategy, Result);

@@ -26,8 +26,6 @@ public:
              std::vector<std::optional<Candidate>> &Made) override;
 
 private:
-  Expected<Candidate> made(const Genome &Name) const;
-
   const SearchProblem &P;
   const CandidateEvaluator &E;
   const SubmittedVariant &S;
@@ -35,20 +33,24 @@ private:
 };
 } // namespace
 
-Expected<Candidate> SubmissionMaker::made(const Genome &Name) const {
-  Expected<Candidate> C = E.prepare(Name, S.Code);
+Expected<Candidate> submitted(const SearchProblem &P,
+                              const CandidateEvaluator &Evaluator,
+                              const SubmittedVariant &S, const Genome &Name,
+                              StringRef Stage,
+                              ArrayRef<LibraryStrategy> Library) {
+  Expected<Candidate> C = Evaluator.prepare(Name, S.Code);
   if (!C)
     return C;
   C->Record.Carried = "";
-  CandidateStage Stage{"submit", {}, {}, S.Notes, S.CarriedOut, ""};
+  CandidateStage How{Stage.str(), {}, {}, S.Notes, S.CarriedOut, ""};
   if (C->Record.Outcome == CandidateOutcome::Unjudged) {
     HandshakeResult R =
-        shakeHands(genesNamed(S.CarriedOut, {}, Library), &S.CarriedOut,
-                   {P, E.originalPtx(), *C}, Library);
+        shakeHands(genesNamed(S.CarriedOut, S.Genes, Library), &S.CarriedOut,
+                   {P, Evaluator.originalPtx(), *C}, Library);
     C->Record.Carried = genomeText(R.Carried);
-    Stage.Denied = std::move(R.Denied);
+    How.Denied = std::move(R.Denied);
   }
-  C->Record.Made.emplace().Stages.push_back(std::move(Stage));
+  C->Record.Made.emplace().Stages.push_back(std::move(How));
   return C;
 }
 
@@ -58,7 +60,7 @@ Error SubmissionMaker::make(ArrayRef<CandidateOrder> Orders,
   for (auto [Order, Each] : zip_equal(Orders, Made)) {
     if (Order.Known)
       continue;
-    Expected<Candidate> C = made(Order.Genes);
+    Expected<Candidate> C = submitted(P, E, S, Order.Genes, "submit", Library);
     if (!C)
       return C.takeError();
     Each = std::move(*C);

@@ -101,6 +101,10 @@ struct Options : CommandOptions {
       cl::desc(
           "Begin with the strategies that helped similar kernels in this "
           "store, or in the one that comes with cuPilot; may be repeated")};
+  cl::opt<bool> FromStore{
+      "from-store", In, cl::cat(Search),
+      cl::desc("Begin with the variants that the store has of a kernel: they "
+               "are judged again, improved and crossed")};
   cl::opt<std::string> Translator{
       "translator",
       In,
@@ -213,6 +217,7 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Json = O.Json;
   R.Strategies = O.Strategies;
   R.Like.assign(O.Like.begin(), O.Like.end());
+  R.FromStore = O.FromStore;
   if (O.Input.empty() && O.BuildFolder.empty())
     return usageError("no source and no project is given",
                       "name a source, or the folder of compile_commands.json "

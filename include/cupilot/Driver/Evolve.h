@@ -72,6 +72,7 @@ struct EvolveRequest {
   bool Json = false;             ///< The table is one JSON object.
   std::string Strategies;        ///< Folder of the library; "": cuPilot's.
   std::vector<std::string> Like; ///< Stores, for seedGenomes.
+  bool FromStore = false; ///< Begin with the store's variants of the kernels.
   std::optional<AgentSettings> Models; ///< None: rules translate.
   /// The only candidate, of one kernel; null: candidates are searched.
   const SubmittedVariant *Submitted = nullptr;

@@ -76,8 +76,10 @@ public:
           StrategyTallies Prior);
 
   /// Puts the start population into \p M, which holds the library and the
-  /// kernel. What does not fit is drawn again. Resource error: a pass failed.
-  llvm::Error begin(mlir::ModuleOp M, GenomesFit Fit = nullptr);
+  /// kernel; \p Others of it are there already. What does not fit is drawn
+  /// again. Resource error: a pass failed.
+  llvm::Error begin(mlir::ModuleOp M, GenomesFit Fit = nullptr,
+                    unsigned Others = 0);
   /// Leaves out of the population who has no place in it.
   llvm::Error prune(mlir::ModuleOp M);
   /// Adds \p Offspring variants of a generation, from 1, to what prune() left:

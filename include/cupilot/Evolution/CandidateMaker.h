@@ -39,6 +39,8 @@ struct CandidateOrder {
   /// The one parent's code is to be improved, by whatever strategies.
   std::optional<ImproveOrder> Improve = std::nullopt;
   std::string Reason = {}; ///< CandidateHistory::Reason.
+  /// There is its code: it is neither made nor repaired.
+  const SubmittedVariant *Stored = nullptr;
 };
 
 /// A candidate that was judged and may be repaired.
@@ -105,8 +107,15 @@ std::unique_ptr<CandidateMaker>
 makeRuleMaker(const CandidateEvaluator &Evaluator, unsigned Jobs,
               std::function<void(llvm::StringRef)> Refused = {});
 
-/// The maker of what was handed in; its genome is read from the code. All must
-/// outlive it.
+/// The candidate \p Name with the code of \p S; its genome is read from the
+/// code. \p Stage says how it came: "submit", "store".
+llvm::Expected<Candidate> submitted(const SearchProblem &P,
+                                    const CandidateEvaluator &Evaluator,
+                                    const SubmittedVariant &S,
+                                    const Genome &Name, llvm::StringRef Stage,
+                                    llvm::ArrayRef<LibraryStrategy> Library);
+
+/// The maker of what was handed in. All must outlive it.
 std::unique_ptr<CandidateMaker>
 makeSubmissionMaker(const SearchProblem &P, const CandidateEvaluator &Evaluator,
                     const SubmittedVariant &Submitted,

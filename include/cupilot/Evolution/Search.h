@@ -25,10 +25,12 @@ constexpr unsigned SearchVersion = 2;
 /// A variant that somebody hands in.
 struct SubmittedVariant {
   Translation Code;
-  std::string Digest;                  ///< Of all that was handed in.
-  std::vector<std::string> CarriedOut; ///< Strategies, by its author.
-  std::string Notes;                   ///< Its author's.
-  Author By;                           ///< For the store.
+  std::string Digest;                    ///< Of all that was handed in.
+  std::vector<std::string> CarriedOut;   ///< Strategies, by its author.
+  std::string Notes;                     ///< Its author's.
+  Author By;                             ///< For the store.
+  Genome Genes = {};                     ///< With parameters, where known.
+  std::vector<std::string> Prompts = {}; ///< As Variant has them.
 };
 
 struct SearchOptions {
@@ -57,6 +59,9 @@ struct SearchOptions {
   /// The only candidate: nothing is bred, and Agents is null. It passes what
   /// all others pass.
   const SubmittedVariant *Submitted = nullptr;
+  /// Variants that a store has of the kernel (storedVariants), with which the
+  /// search begins: no model is asked for them. Nothing: it begins anew.
+  std::optional<std::vector<SubmittedVariant>> Stored;
   /// Nothing is begun from then on, but the last checks of what was accepted.
   std::optional<std::chrono::steady_clock::time_point> Until;
   /// A kernel is done when its best time is this near to the GPU's ceiling:
