@@ -235,7 +235,12 @@ VariantOp addVariant(OpBuilder &B, const Variant &V, unsigned NumScalars) {
             M.Checks, BuildAttr::get(C, M.Compiler, M.Arch, M.Digest),
             M.Original, M.Contract,
             M.Cases.empty() ? CasesAttr()
-                            : CasesAttr::get(C, toStrings(B, M.Cases)));
+                            : CasesAttr::get(C, toStrings(B, M.Cases)),
+            M.Others ? OtherValuesAttr::get(C, M.Others->Kind,
+                                            B.getF64FloatAttr(M.Others->Ratio),
+                                            B.getF64FloatAttr(M.Others->Low),
+                                            B.getF64FloatAttr(M.Others->High))
+                     : OtherValuesAttr());
       });
   ArrayAttr Prompts = V.Prompts.empty() ? ArrayAttr() : toStrings(B, V.Prompts);
   bool HasAuthor = !V.By.Provider.empty() || !V.By.Model.empty() || Prompts;
@@ -273,7 +278,7 @@ Variant toVariant(VariantOp Op) {
     V.Fitness = Op.getFitness()->convertToDouble();
   V.Outcome = candidateOutcomeOf(Op.getOutcome().value_or(""));
   if (Op.getEvidence())
-    for (MeasurementAttr M : Op.getEvidence()->getAsRange<MeasurementAttr>())
+    for (MeasurementAttr M : Op.getEvidence()->getAsRange<MeasurementAttr>()) {
       V.Evidence.push_back(
           {M.getDevice().str(), fromKind(M.getBasis()),
            M.getRatio().getValueAsDouble(), M.getLow().getValueAsDouble(),
@@ -283,6 +288,11 @@ Variant toVariant(VariantOp Op) {
            M.getContract().str(),
            fromStrings(M.getDomain() ? M.getDomain().getCases()
                                      : ArrayAttr())});
+      if (OtherValuesAttr O = M.getOthers())
+        V.Evidence.back().Others = {
+            O.getKind().str(), O.getRatio().getValueAsDouble(),
+            O.getLow().getValueAsDouble(), O.getHigh().getValueAsDouble()};
+    }
   V.Prompts = fromStrings(Op.getPrompts().value_or(ArrayAttr()));
   if (AuthorAttr By = Op.getAuthor().value_or(AuthorAttr())) {
     V.By = {By.getProvider().str(), By.getModel().str(), By.getEffort().str()};

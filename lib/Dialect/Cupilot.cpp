@@ -530,11 +530,24 @@ LogicalResult AuthorAttr::verify(EmitErrorFn EmitError, StringRef, StringRef,
   return success();
 }
 
+static LogicalResult verifyRatio(EmitErrorFn EmitError, FloatAttr Ratio,
+                                 FloatAttr Low, FloatAttr High) {
+  for (FloatAttr Value : {Ratio, Low, High})
+    if (!Value.getValue().isFinite() || Value.getValueAsDouble() < 0)
+      return EmitError() << "a ratio of times is finite and not negative";
+  if (Low.getValueAsDouble() > Ratio.getValueAsDouble() ||
+      Ratio.getValueAsDouble() > High.getValueAsDouble())
+    return EmitError()
+           << "a ratio lies inside its interval: low <= ratio <= high";
+  return success();
+}
+
 LogicalResult MeasurementAttr::verify(EmitErrorFn EmitError, StringRef Device,
                                       BasisKind Basis, FloatAttr Ratio,
                                       FloatAttr Low, FloatAttr High, unsigned,
                                       unsigned, BuildAttr, StringRef Original,
-                                      StringRef Contract, CasesAttr) {
+                                      StringRef Contract, CasesAttr,
+                                      OtherValuesAttr) {
   if (!Original.empty() && !isDigest(Original))
     return EmitError() << "\"" << Original
                        << "\" is no digest (b3: and 64 hexadecimal digits)";
@@ -547,14 +560,15 @@ LogicalResult MeasurementAttr::verify(EmitErrorFn EmitError, StringRef Device,
   if (Basis == BasisKind::Static)
     return EmitError() << "a measurement is modelled, measured or declared, "
                           "not static";
-  for (FloatAttr Value : {Ratio, Low, High})
-    if (!Value.getValue().isFinite() || Value.getValueAsDouble() < 0)
-      return EmitError() << "a ratio of times is finite and not negative";
-  if (Low.getValueAsDouble() > Ratio.getValueAsDouble() ||
-      Ratio.getValueAsDouble() > High.getValueAsDouble())
-    return EmitError()
-           << "a ratio lies inside its interval: low <= ratio <= high";
-  return success();
+  return verifyRatio(EmitError, Ratio, Low, High);
+}
+
+LogicalResult OtherValuesAttr::verify(EmitErrorFn EmitError, StringRef Kind,
+                                      FloatAttr Ratio, FloatAttr Low,
+                                      FloatAttr High) {
+  if (Kind.empty())
+    return EmitError() << "other values name their kind";
+  return verifyRatio(EmitError, Ratio, Low, High);
 }
 
 LogicalResult RooflineAttr::verify(EmitErrorFn EmitError, BottleneckKind,

@@ -176,6 +176,10 @@ Expected<SearchResult> KernelSearches::searchAloud(const SearchProblem &P,
     Row.Ratio = Best.Fitness.value_or(0);
     Row.Low = Best.Evidence.front().Low;
     Row.High = Best.Evidence.front().High;
+    if (const auto &Others = Best.Evidence.front().Others)
+      Log << "  the launch that counts most, on " << Others->Kind
+          << " inputs: " << format("%.2fx", Others->Ratio)
+          << format(" (%.2f to %.2f)\n", Others->Low, Others->High);
   } else
     Row.Why = Figures;
   Row.RatioBasis = P.OnGpu ? Basis::Measured : Basis::Modelled;

@@ -31,6 +31,8 @@ Measurement measurementOf(const CandidateEvidence &E, double Ratio,
     M.Low = E.Gpu->Total->Low;
     M.High = E.Gpu->Total->High;
   }
+  if (E.Gpu->LastChecks)
+    M.Others = E.Gpu->LastChecks->Others;
   M.Checks += E.Gpu->Compared;
   if (any_of(E.Gpu->Workloads, [](const GpuWorkload &W) { return W.GpuOnly; }))
     M.Gate = 0;

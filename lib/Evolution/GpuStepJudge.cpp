@@ -476,7 +476,9 @@ Error BatchJudge::accept(CandidateRecord &R) {
           return Failure;
         if (Error Failure = B.addLarge(nullptr, "o"))
           return Failure;
-        return B.addLarge(&V, Id);
+        if (Error Failure = B.addLarge(&V, Id))
+          return Failure;
+        return B.addOtherValues(V);
       },
       [](json::Object &, StringRef) { return Error::success(); });
   if (!Results)
@@ -511,6 +513,7 @@ Error BatchJudge::accept(CandidateRecord &R) {
     Checks.Rejected = reasonText(R);
   classify(R, gpuCeilings(*Results, &Problem.Gpu), Checks);
   Checks.Large = readLarge(*Results, From, Id);
+  Checks.Others = readOtherValues(*Results, From, Id);
   Verdict.LastChecks = std::move(Checks);
   return Error::success();
 }

@@ -145,6 +145,11 @@ static json::Object toJSON(const GpuVerdict &G) {
                                    {"evidence", json::fixUTF8(L.Evidence)}});
     if (!Large.empty())
       O["large"] = std::move(Large);
+    if (const auto &Others = G.LastChecks->Others)
+      O["other_values"] = json::Object{{"kind", Others->Kind},
+                                       {"ratio", numberJson(Others->Ratio)},
+                                       {"low", numberJson(Others->Low)},
+                                       {"high", numberJson(Others->High)}};
     if (!G.LastChecks->Rejected.empty())
       O["rejected"] = json::fixUTF8(G.LastChecks->Rejected);
   }
@@ -180,6 +185,11 @@ static GpuVerdict readGpuVerdict(const json::Object &O) {
                                      L.getBoolean("right").value_or(false),
                                      textIn(L, "evidence")});
     });
+    if (const json::Object *Others = O.getObject("other_values")) {
+      const GpuRatio Ratio = ratioOf(*Others);
+      G.LastChecks->Others = {textIn(*Others, "kind"), Ratio.Ratio, Ratio.Low,
+                              Ratio.High};
+    }
     G.LastChecks->Rejected = textIn(O, "rejected");
   }
   return G;

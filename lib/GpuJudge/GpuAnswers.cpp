@@ -115,10 +115,14 @@ static Error take(GpuLaunch &L, const json::Object &R, StringRef Id) {
   return Error::success();
 }
 
+static GpuRatio ratioIn(const json::Object &T) {
+  return {T.getNumber("ratio").value_or(0), T.getNumber("low").value_or(0),
+          T.getNumber("high").value_or(0)};
+}
+
 static void takeTime(GpuLaunch &L, const json::Object &T) {
   L.Call = runner::callNamed(T.getString("call").value_or("").str());
-  L.Ratio = {T.getNumber("ratio").value_or(0), T.getNumber("low").value_or(0),
-             T.getNumber("high").value_or(0)};
+  L.Ratio = ratioIn(T);
   auto Median = [&](StringRef Who) {
     const json::Object *O = T.getObject(Who);
     return O ? O->getNumber("median_us").value_or(0) : 0;
@@ -266,6 +270,24 @@ std::vector<ComparedLaunch> readLarge(const json::Object &Results,
         {Name, L.Case, !Wrong, Wrong ? Wrong->Evidence : std::string()});
   }
   return All;
+}
+
+std::optional<OtherValues> readOtherValues(const json::Object &Results,
+                                           const GpuOriginal &From,
+                                           StringRef Id) {
+  const std::optional<size_t> Most = launchThatCounts(From.Workloads);
+  if (!Most)
+    return std::nullopt;
+  const Workload &W = From.Workloads[*Most];
+  const json::Object *R =
+      Results.getObject((Id + "-" + W.Name + "-other-values").str());
+  // The original may not bear them.
+  if (!R || answerOf(*R) != Answer::Fine)
+    return std::nullopt;
+  const GpuRatio Ratio = ratioIn(*R);
+  if (!Ratio.isKnown())
+    return std::nullopt;
+  return OtherValues{otherKind(W).str(), Ratio.Ratio, Ratio.Low, Ratio.High};
 }
 
 static Expected<std::optional<DeviceResults>>

@@ -50,6 +50,11 @@ static runner::Elements elementsOf(const Layout &L) {
   return E;
 }
 
+/// A described output holds nothing before the launch.
+static bool isOutput(const WorkloadBuffer &B) {
+  return StringRef(B.Generator).split(' ').second.starts_with("output");
+}
+
 Expected<runner::Buffer> GpuBatch::buffer(const WorkloadBuffer &From,
                                           const Layout &Holds,
                                           runner::Role Use) {
@@ -58,8 +63,7 @@ Expected<runner::Buffer> GpuBatch::buffer(const WorkloadBuffer &From,
   To.Alignment = From.Alignment;
   To.Use = Use;
   To.Holds = elementsOf(Holds);
-  if (StringRef(From.Generator).split(' ').second.starts_with("output")) {
-    // A described output holds nothing before the launch.
+  if (isOutput(From)) {
     To.Use = runner::Role::Out;
     return To;
   }
@@ -132,9 +136,7 @@ Expected<std::optional<unsigned>> GpuBatch::addScaledCase(const Workload &W,
   bool Any = false;
   Workload Scaled = W;
   for (size_t I = 0; I < W.Buffers.size(); ++I) {
-    if (!C->Layouts[I].hasFloats() || StringRef(W.Buffers[I].Generator)
-                                          .split(' ')
-                                          .second.starts_with("output"))
+    if (!C->Layouts[I].hasFloats() || isOutput(W.Buffers[I]))
       continue;
     transformFloats(C->Buffers[I], C->Layouts[I],
                     [&](uint64_t, double Value) { return Value * Factor; });
@@ -149,6 +151,46 @@ Expected<std::optional<unsigned>> GpuBatch::addScaledCase(const Workload &W,
     return std::nullopt;
   Scaled.Name += " x" + formatv("{0}", Factor).str();
   Expected<unsigned> Index = addCase(Scaled);
+  if (!Index)
+    return Index.takeError();
+  return *Index;
+}
+
+StringRef otherKind(const Workload &W) {
+  static constexpr StringLiteral Heavy = "heavy-tailed";
+  return any_of(W.Buffers,
+                [&](const WorkloadBuffer &B) {
+                  return is_contained(split(B.Generator, ' '), Heavy);
+                })
+             ? StringRef("normal")
+             : StringRef(Heavy);
+}
+
+Expected<std::optional<unsigned>>
+GpuBatch::addOtherValuesCase(const Workload &W) {
+  bool Any = false;
+  Workload Other = W;
+  for (size_t I = 0; I < W.Buffers.size(); ++I) {
+    const Layout *L = nullptr;
+    for (const WorkloadPointer &P : W.Pointers)
+      if (P.Buffer == I && P.Param < Types.Pointees.size() && P.Offset == 0)
+        L = &Types.Pointees[P.Param];
+    // Numbers of one type; what is made of several keeps what it holds.
+    if (!L || !L->hasFloats() || L->Fields.size() != 1 ||
+        isOutput(W.Buffers[I]))
+      continue;
+    WorkloadBuffer &To = Other.Buffers[I];
+    To.Digest.clear();
+    To.File.clear();
+    To.Generator = formatv("{0} {1} seed={2}", wordOf(L->Fields.front().Kind),
+                           otherKind(W), I + 1)
+                       .str();
+    Any = true;
+  }
+  if (!Any)
+    return std::nullopt;
+  Other.Name += " other values";
+  Expected<unsigned> Index = addCase(Other);
   if (!Index)
     return Index.takeError();
   return *Index;

@@ -341,6 +341,45 @@ Error JudgementBatch::addLarge(const GpuCandidate *V, StringRef Id) {
   return Error::success();
 }
 
+std::optional<size_t> launchThatCounts(ArrayRef<Workload> All) {
+  std::optional<size_t> Most;
+  double Largest = 0;
+  const std::vector<double> Weights = timeWeights(All, TimeBasis::Measured);
+  for (auto [I, W] : enumerate(All))
+    if (double Size = Weights[I] * double(W.bytes()); Size > Largest) {
+      Largest = Size;
+      Most = I;
+    }
+  return Most;
+}
+
+Error JudgementBatch::addOtherValues(const GpuCandidate &V) {
+  const std::optional<size_t> Most = launchThatCounts(From.Workloads);
+  if (!Most)
+    return Error::success();
+  Expected<std::string> Image = image(V.Ptx);
+  if (!Image)
+    return Image.takeError();
+  Expected<std::optional<runner::Request>> R = request(V, *Most, *Image);
+  if (!R)
+    return R.takeError();
+  if (!*R)
+    return Error::success();
+  Expected<std::optional<unsigned>> Case =
+      B.addOtherValuesCase(From.Workloads[*Most]);
+  if (!Case)
+    return Case.takeError();
+  if (!*Case)
+    return Error::success();
+  (*R)->Case = **Case;
+  (*R)->Kind = runner::RequestKind::Time;
+  (*R)->Id = (*R)->Group =
+      V.Id + "-" + From.Workloads[*Most].Name + "-other-values";
+  (*R)->Allowed.Norm = 0; // It is about a workload's own inputs.
+  B.add(std::move(**R));
+  return Error::success();
+}
+
 Error JudgementBatch::addAcceptance(const GpuCandidate *V, StringRef Id) {
   Expected<std::string> VariantImage = variantImage(V);
   if (!VariantImage)

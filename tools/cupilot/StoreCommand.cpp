@@ -301,10 +301,16 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
       outs() << "    domain "
              << (V.Where ? domainText(*V.Where, Names, "\n      ") : "none")
              << "\n";
-      for (const Measurement &M : V.Evidence)
+      for (const Measurement &M : V.Evidence) {
         outs() << "    " << speedupText(M.Ratio, M.Low, M.High, M.Basis)
                << " on " << M.Device << ", gate " << M.Gate << " passed with "
                << M.Checks << " checks\n";
+        if (M.Others)
+          outs() << "      on " << M.Others->Kind << " inputs "
+                 << speedupText(M.Others->Ratio, M.Others->Low, M.Others->High,
+                                M.Basis)
+                 << "\n";
+      }
       if (*Backed && !(*Backed)->count(V.Digest))
         outs()
             << "    unbacked: no search or submission in the journal of this "

@@ -640,6 +640,25 @@ def Cupilot_AuthorAttr : Cupilot_Attr<"Author", "author"> {
   let genVerifyDecl = 1;
 }
 
+def Cupilot_OtherValuesAttr : Cupilot_Attr<"OtherValues", "other_values"> {
+  let summary = "A speed-up on inputs of another kind";
+  let description = [{
+    The speed of a variant with two code paths depends on the values that it
+    computes with. The launch that counts most is timed once more, with all
+    floating-point inputs of another kind than the recorded or described ones.
+
+    ```mlir
+    #cupilot.other_values<kind = "heavy-tailed", ratio = 1.12, low = 1.11, high = 1.13>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"As generators of described inputs name it.">:$kind,
+      AttrParameter<"::mlir::FloatAttr", "The original's time over the variant's.">:$ratio,
+      AttrParameter<"::mlir::FloatAttr", "Lower end of its confidence interval.">:$low,
+      AttrParameter<"::mlir::FloatAttr", "Upper end.">:$high);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Cupilot_MeasurementAttr : Cupilot_Attr<"Measurement", "measurement"> {
   let summary = "What is known of a variant's speed and soundness";
   let description = [{
@@ -672,7 +691,8 @@ def Cupilot_MeasurementAttr : Cupilot_Attr<"Measurement", "measurement"> {
       AttrParameter<"::cupilot::BuildAttr", "Identity of the variant's own code.">:$build,
       StringRefParameter<"Digest of the build identity that it stands in for.", [{""}]>:$original,
       StringRefParameter<"The contract that it was judged under.", [{""}]>:$contract,
-      OptionalParameter<"::cupilot::CasesAttr", "The launches that it was judged on.">:$domain);
+      OptionalParameter<"::cupilot::CasesAttr", "The launches that it was judged on.">:$domain,
+      OptionalParameter<"::cupilot::OtherValuesAttr", "Its speed-up on other values.">:$others);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -37,6 +37,10 @@ llvm::Expected<GpuImage> assemble(llvm::StringRef Ptx, llvm::StringRef Arch,
 /// and no more aligned than what was recorded.
 std::vector<std::vector<uint8_t>> recordedArguments(const Workload &W);
 
+/// Another kind of numbers than \p W has, as generators name it: normal where
+/// it has heavy-tailed ones, else heavy-tailed.
+llvm::StringRef otherKind(const Workload &W);
+
 /// Collects the requests of a batch and the files that they need.
 class GpuBatch {
 public:
@@ -54,6 +58,9 @@ public:
   /// the workload has none.
   llvm::Expected<std::optional<unsigned>> addScaledCase(const Workload &W,
                                                         double Factor);
+  /// The same with all floating-point inputs of otherKind(); nothing where the
+  /// workload has none.
+  llvm::Expected<std::optional<unsigned>> addOtherValuesCase(const Workload &W);
   /// The original's launch.
   runner::Program original(const Workload &W, llvm::StringRef Image) const;
   /// What \p Plan launches for \p W, all by kernels of \p Image; nothing where

@@ -9,6 +9,7 @@
 #define CUPILOT_GPUJUDGE_GPUVERDICT_H
 
 #include "cupilot/Evaluation/Gate.h"
+#include "cupilot/Model/Variant.h"
 #include "cupilot/Runner/Statistics.h"
 #include <map>
 
@@ -46,6 +47,7 @@ struct GpuLastChecks {
   std::map<std::string, SanitizerVerdict> Sanitizer;
   std::map<std::string, std::string> Classes; ///< "memory".
   std::vector<ComparedLaunch> Large;          ///< Beyond what the gate runs.
+  std::optional<OtherValues> Others; ///< On the launch that counts most.
   std::string Rejected; ///< What they found, in a sentence; "" for nothing.
 };
 

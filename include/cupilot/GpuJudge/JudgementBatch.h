@@ -76,6 +76,10 @@ public:
   /// does not bear a launch, or makes something else each time, says nothing.
   llvm::Error addLarge(const GpuCandidate *V, llvm::StringRef Id);
 
+  /// The time of the launch that counts most, on floating-point inputs of
+  /// another kind: "ID-w0-other-values".
+  llvm::Error addOtherValues(const GpuCandidate &V);
+
   GpuBatch &batch() { return B; }
   const GpuOriginal &from() const { return From; }
 
@@ -128,6 +132,15 @@ readJudgement(const llvm::json::Object &Results, const GpuOriginal &From,
 std::vector<ComparedLaunch> readLarge(const llvm::json::Object &Results,
                                       const GpuOriginal &From,
                                       llvm::StringRef Id);
+
+/// The workload whose launches have most to read and write; nothing where no
+/// time counts.
+std::optional<size_t> launchThatCounts(llvm::ArrayRef<Workload> All);
+
+/// What the request of addOtherValues() says; nothing where it has no time.
+std::optional<OtherValues> readOtherValues(const llvm::json::Object &Results,
+                                           const GpuOriginal &From,
+                                           llvm::StringRef Id);
 
 /// The outputs of the request ID-WORKLOAD-run; nothing where it returned none.
 /// Resource error: their files are not there.

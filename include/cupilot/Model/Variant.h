@@ -18,6 +18,14 @@
 
 namespace cupilot {
 
+/// A speed-up on floating-point inputs of another kind than those that it was
+/// judged on; see #cupilot.other_values.
+struct OtherValues {
+  std::string Kind; ///< "heavy-tailed", "normal".
+  double Ratio = 0, Low = 0, High = 0;
+  bool operator==(const OtherValues &) const = default;
+};
+
 /// A measurement as plain data; see #cupilot.measurement.
 struct Measurement {
   std::string Device;                     ///< "NVIDIA H200".
@@ -30,6 +38,7 @@ struct Measurement {
   std::string Original = {}, Contract = {};
   /// The workloads that it was judged on, as caseName() calls them.
   std::vector<std::string> Cases = {};
+  std::optional<OtherValues> Others = {};
   bool operator==(const Measurement &) const = default;
 };
 
