@@ -69,13 +69,10 @@ Error checkTunables(ArrayRef<Tunable> Numbers, const Kernel &K,
   Taken.insert_range(scalarNames(K));
   for (const KernelParam &P : K.Params)
     Taken.insert(P.Name);
-  StringSet<> Params;
   for (const Tunable &T : Numbers) {
     std::string Fault = faultOf(T, Strategies);
     if (!Taken.insert(T.Name).second)
       Fault = "the name means something else";
-    else if (Fault.empty() && !Params.insert(T.Strategy + "." + T.Param).second)
-      Fault = "another one is '" + T.Strategy + "." + T.Param + "', too";
     if (!Fault.empty())
       return findingError("tunables: '" + T.Name + "': " + Fault);
   }
@@ -171,7 +168,10 @@ std::vector<Tunable> tunablesOf(const Genome &G,
 
 Genome withSetting(Genome G, ArrayRef<Tunable> Numbers, const Setting &To,
                    ArrayRef<StrategyInfo> Strategies) {
-  for (auto [T, Value] : zip_equal(Numbers, To))
+  // Of several that are one parameter (the sides of a tile) the first counts.
+  for (size_t I = Numbers.size(); I-- > 0;) {
+    const Tunable &T = Numbers[I];
+    const int64_t Wanted = To[I];
     for (Gene &Each : G) {
       const StrategyInfo *S = Each.Strategy == T.Strategy
                                   ? infoOf(T.Strategy, Strategies)
@@ -179,7 +179,6 @@ Genome withSetting(Genome G, ArrayRef<Tunable> Numbers, const Setting &To,
       const StrategyInfo::Param *P = S ? paramOf(T.Param, *S) : nullptr;
       if (!P || P->Values.empty())
         continue;
-      const int64_t Wanted = Value;
       const int64_t Nearest =
           *llvm::min_element(P->Values, [&](int64_t A, int64_t B) {
             return std::abs(A - Wanted) < std::abs(B - Wanted);
@@ -188,6 +187,7 @@ Genome withSetting(Genome G, ArrayRef<Tunable> Numbers, const Setting &To,
         if (Has.Name == T.Param)
           Has.Value = Nearest;
     }
+  }
   return G;
 }
 

@@ -73,7 +73,8 @@ std::vector<Tunable> tunablesOf(const Genome &G,
                                 llvm::ArrayRef<StrategyInfo> Strategies);
 
 /// \p G with the parameters that \p Numbers stand for set to \p To; those whose
-/// domain does not have the value take the nearest of it.
+/// domain does not have the value take the nearest of it. Of several that are
+/// one parameter, the first counts.
 Genome withSetting(Genome G, llvm::ArrayRef<Tunable> Numbers, const Setting &To,
                    llvm::ArrayRef<StrategyInfo> Strategies);
 
