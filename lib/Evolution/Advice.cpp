@@ -288,6 +288,8 @@ void addMeasurement(KernelAdvice &A, const SearchProblem &P,
       Known != Times.end() && Known->second > 0) {
     L.Microseconds = A.LaunchUs = Known->second;
     A.IsMeasured = true;
+    if (A.LaunchUs < A.LaunchFloorUs) // Then it is no floor.
+      A.LaunchFloorUs = 0;
   }
   const ExecutionCounts *Counts = Evaluator.originalCounts(Heaviest);
   if (L.Metrics.empty() && (!Counts || !(L.Microseconds > 0)))

@@ -8,6 +8,7 @@
 
 #include "JudgeAhead.h"
 #include "JournalJson.h"
+#include "cupilot/Support/Process.h"
 #include "cupilot/Support/Workers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -71,15 +72,15 @@ judgeAhead(CandidateEvaluator &Evaluator,
   std::iota(Tasks.begin(), Tasks.end(), 0);
   auto Job = [&](unsigned Task) -> std::string {
     Candidate C = *Candidates[Task];
+    std::optional<ProcessDeadline> Deadline;
     if (Until) {
       auto Left = std::chrono::duration_cast<std::chrono::seconds>(
           *Until - std::chrono::steady_clock::now());
       if (Left.count() <= 0)
         return "";
-      alarm(unsigned(Left.count()) + 1); // Ends this process.
+      Deadline.emplace(unsigned(Left.count()) + 1);
     }
     Error E = Evaluator.judge(C);
-    alarm(0);
     if (E) {
       consumeError(std::move(E));
       return "";

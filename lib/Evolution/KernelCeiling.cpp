@@ -45,7 +45,9 @@ double KernelCeiling::share(ArrayRef<LaunchTimes> Times) const {
     auto Own = find_if(
         Times, [&](const LaunchTimes &T) { return T.Workload == L.Name; });
     double Time = Own == Times.end() ? L.OriginalUs : Own->VariantUs;
-    if (!(L.FloorUs > 0) || !isTime(Time))
+    // A launch that was faster than its least time shows that this is none.
+    if (!(L.FloorUs > 0) || !isTime(Time) ||
+        (L.OriginalUs > 0 && L.OriginalUs < L.FloorUs))
       return 0;
     Floor += L.FloorUs * L.Count;
     Total += Time * L.Count;

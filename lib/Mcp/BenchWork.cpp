@@ -74,9 +74,9 @@ namespace {
 class BenchWork {
 public:
   BenchWork(const EvolveRequest &R, const WorkloadSet &Recorded, BenchKernel &K,
-            const WorkRequest &W, raw_ostream &Log, double &GpuSeconds)
+            const WorkRequest &W, raw_ostream &Log, GpuMeter &Meter)
       : R(R), Recorded(Recorded), Of(K), P(K.Problem), W(W), Log(Log),
-        GpuSeconds(GpuSeconds) {}
+        Meter(Meter) {}
   Expected<json::Object> run();
   /// Null: nothing ran the original.
   const CandidateEvaluator *evaluator() const { return E; }
@@ -109,7 +109,7 @@ private:
   const SearchProblem &P;
   const WorkRequest &W;
   raw_ostream &Log;
-  double &GpuSeconds;
+  GpuMeter &Meter;
   std::unique_ptr<CandidateEvaluator> Own;
   CandidateEvaluator *E = nullptr;
   std::optional<Journal> J;
@@ -158,9 +158,9 @@ Error BenchWork::openJournal() {
 }
 
 Error BenchWork::onGpu(function_ref<Error()> Ask) {
-  const auto Begin = std::chrono::steady_clock::now();
+  Meter.begin();
   Error Failure = inPhase("asking the GPU", Ask);
-  GpuSeconds += secondsSince(Begin);
+  Meter.end();
   return Failure;
 }
 
@@ -419,12 +419,12 @@ Expected<json::Object> BenchWork::submit() {
   S->By = {W.Client, W.Model, ""};
   EvolveRequest Request = R;
   Request.LockWait = std::chrono::minutes(30);
-  const auto Begin = std::chrono::steady_clock::now();
+  // How much of it is the GPU's, nobody tells: all counts.
+  if (P.OnGpu)
+    Meter.begin();
   Expected<Submission> Made =
       submitVariant(Request, Recorded, *Of.Item, *S, Log);
-  // How much of it was the GPU's, nobody tells: all counts.
-  if (P.OnGpu)
-    GpuSeconds += secondsSince(Begin);
+  Meter.end();
   if (!Made)
     return Made.takeError();
   json::Object O{{"quick", false}, {"kept", Made->IsKept}};
@@ -494,7 +494,7 @@ void Bench::noteFacts(const SearchProblem &P, const CandidateEvaluator &E,
 }
 
 Expected<json::Object> Bench::work(const WorkRequest &W, raw_ostream &Log,
-                                   double &GpuSeconds) {
+                                   GpuMeter &Meter) {
   Expected<BenchKernel *> K = kernel(W.Symbol);
   if (!K)
     return K.takeError();
@@ -503,7 +503,7 @@ Expected<json::Object> Bench::work(const WorkRequest &W, raw_ostream &Log,
                             "' is another kernel than when this "
                             "was asked for: its source has changed",
                         "call the tool again");
-  BenchWork Work(R, *Recorded, **K, W, Log, GpuSeconds);
+  BenchWork Work(R, *Recorded, **K, W, Log, Meter);
   Expected<json::Object> Result = Work.run();
   if (Result && W.Tool == Tool::Time)
     if (std::optional<json::Object> Best = best(W.Symbol, W.Identity))

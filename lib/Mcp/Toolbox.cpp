@@ -40,8 +40,8 @@ Expected<std::unique_ptr<Toolbox>> Toolbox::open(const McpOptions &O) {
   Toolbox *Self = T.get();
   T->Work = std::make_unique<WorkFolder>(
       T->TheBench.journal() + ".mcp", O.Work,
-      [Self](const WorkRequest &W, raw_ostream &Log, double &GpuSeconds) {
-        return Self->TheBench.work(W, Log, GpuSeconds);
+      [Self](const WorkRequest &W, raw_ostream &Log, GpuMeter &Meter) {
+        return Self->TheBench.work(W, Log, Meter);
       },
       [Self](StringRef Handle, const WorkStatus &S) {
         const WorkRequest &W = S.Request;

@@ -9,6 +9,7 @@
 #include "cupilot/Mcp/Work.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Json.h"
+#include "cupilot/Support/Process.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -26,6 +27,44 @@ namespace cupilot {
 double secondsSince(std::chrono::steady_clock::time_point Begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin)
       .count();
+}
+
+/// The file of a GpuMeter: the seconds before, and since when more are under
+/// way, in seconds since 1970; 0: none are.
+static constexpr StringRef GpuFile = "gpu";
+
+static std::pair<double, double> meterIn(StringRef Path) {
+  std::pair<double, double> Is;
+  Expected<std::string> Text = readFile(Path);
+  if (!Text) { // It has not asked yet.
+    consumeError(Text.takeError());
+    return Is;
+  }
+  auto [Before, Since] = StringRef(*Text).trim().split(' ');
+  if (Before.getAsDouble(Is.first) || Since.getAsDouble(Is.second))
+    return {};
+  return Is;
+}
+
+static double now() {
+  return std::chrono::duration<double>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+static void writeMeter(StringRef Path, double Before, double Since) {
+  // A meter that cannot be written is no reason to end the work.
+  consumeError(
+      writeFileAtomic(Path, formatv("{0:f3} {1:f3}\n", Before, Since).str()));
+}
+
+void GpuMeter::begin() { writeMeter(Path, secondsIn(Path), now()); }
+
+void GpuMeter::end() { writeMeter(Path, secondsIn(Path), 0); }
+
+double GpuMeter::secondsIn(StringRef Path) {
+  const auto [Before, Since] = meterIn(Path);
+  return Before + (Since > 0 ? std::max(0.0, now() - Since) : 0);
 }
 
 StringRef wordOf(WorkState S) {
@@ -142,6 +181,7 @@ std::vector<std::string> WorkFolder::handles() const {
 }
 
 void WorkFolder::finish(StringRef Handle, json::Object Result) const {
+  Result["gpu_seconds"] = GpuMeter::secondsIn(file(Handle, GpuFile));
   if (Error E = writeFileAtomic(
           file(Handle, "result.json"),
           formatv("{0:2}\n", json::Value(std::move(Result))).str()))
@@ -279,7 +319,7 @@ static void closeAllBut(StringRef Kept) {
 
 void WorkFolder::work(const Piece &P) const {
   ::setsid();
-  for (int Signal : {SIGPIPE, SIGINT, SIGTERM, SIGALRM})
+  for (int Signal : {SIGPIPE, SIGINT, SIGTERM, ProcessDeadline::Signal})
     ::signal(Signal, SIG_DFL);
   int Log = ::open(file(P.Handle, "log").c_str(),
                    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -292,10 +332,9 @@ void WorkFolder::work(const Piece &P) const {
   closeAllBut(Lock);
   consumeError(writeFileAtomic(file(P.Handle, "pid"),
                                itostr(::getpid()) + " " + hostName() + "\n"));
-  if (L.Seconds)
-    ::alarm(L.Seconds);
+  const ProcessDeadline Deadline(L.Seconds);
   const auto Begin = std::chrono::steady_clock::now();
-  double GpuSeconds = 0;
+  GpuMeter Meter(file(P.Handle, GpuFile));
   json::Object Result;
   auto Fail = [&](StringRef Text, StringRef Hint) {
     Result["error"] = json::fixUTF8(Text);
@@ -303,7 +342,7 @@ void WorkFolder::work(const Piece &P) const {
   };
   Expected<WorkRequest> R = request(P.Handle);
   Expected<json::Object> Made =
-      R ? Do(*R, errs(), GpuSeconds) : Expected<json::Object>(R.takeError());
+      R ? Do(*R, errs(), Meter) : Expected<json::Object>(R.takeError());
   if (Made)
     Result["result"] = std::move(*Made);
   else
@@ -311,8 +350,6 @@ void WorkFolder::work(const Piece &P) const {
         Made.takeError(), [&](const ToolError &T) { Fail(T.text(), T.hint()); },
         [&](const ErrorInfoBase &Other) { Fail(Other.message(), ""); });
   Result["seconds"] = secondsSince(Begin);
-  Result["gpu_seconds"] = GpuSeconds;
-  ::alarm(0);
   finish(P.Handle, std::move(Result));
   errs().flush();
   ::_exit(0); // No destructors: they are the other end's.
@@ -430,7 +467,8 @@ void WorkFolder::turn() {
     Piece P = std::move(Running[I]);
     Running.erase(Running.begin() + I);
     if (!sys::fs::exists(file(P.Handle, "result.json"))) {
-      const bool Late = WIFSIGNALED(Status) && WTERMSIG(Status) == SIGALRM;
+      const bool Late =
+          WIFSIGNALED(Status) && WTERMSIG(Status) == ProcessDeadline::Signal;
       finish(P.Handle,
              json::Object{
                  {"error",

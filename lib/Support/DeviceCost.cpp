@@ -134,8 +134,32 @@ static void addCall(DeviceCost &Cost, const CallBase &Call, unsigned Lanes) {
   }
 }
 
+/// A comparison by which subnormal numbers become zeros: an instruction with
+/// .ftz does that by itself. Where nothing else compares with that number, it
+/// is what LLVM left of one.
+static bool isFlushTest(const Value *V) {
+  CmpPredicate Predicate;
+  const APFloat *Least;
+  if (!match(V, m_FCmp(Predicate, m_Value(), m_APFloat(Least))))
+    return false;
+  return (Predicate == FCmpInst::FCMP_OLT ||
+          Predicate == FCmpInst::FCMP_OEQ) &&
+         Least->isSmallestNormalized() && !Least->isNegative();
+}
+
+/// Whether \p I makes subnormal numbers zeros.
+static bool flushes(const Instruction &I) {
+  if (const auto *S = dyn_cast<SelectInst>(&I))
+    return isFlushTest(S->getCondition());
+  if (const auto *B = dyn_cast<BranchInst>(&I))
+    return B->isConditional() && isFlushTest(B->getCondition());
+  return isFlushTest(&I) || match(&I, m_CopySign(m_AnyZeroFP(), m_Value()));
+}
+
 DeviceCost deviceCost(const Instruction &I) {
   DeviceCost Cost;
+  if (flushes(I))
+    return Cost;
   Type *T = I.getType()->getScalarType();
   unsigned Lanes = 1;
   if (auto *V = dyn_cast<FixedVectorType>(I.getType()))

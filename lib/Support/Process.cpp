@@ -72,6 +72,27 @@ Expected<ProcessResult> runProcess(ArrayRef<std::string> Args,
   return Result;
 }
 
+ProcessDeadline::ProcessDeadline(unsigned Seconds) {
+  if (Seconds == 0)
+    return;
+  sigevent Event = {};
+  Event.sigev_notify = SIGEV_SIGNAL;
+  Event.sigev_signo = Signal;
+  timer_t Made;
+  // Without a timer there is no limit, which is no reason to fail.
+  if (::timer_create(CLOCK_MONOTONIC, &Event, &Made) != 0)
+    return;
+  Timer = Made;
+  itimerspec When = {};
+  When.it_value.tv_sec = Seconds;
+  ::timer_settime(Made, 0, &When, nullptr);
+}
+
+ProcessDeadline::~ProcessDeadline() {
+  if (Timer)
+    ::timer_delete(*Timer);
+}
+
 std::string shellQuoted(ArrayRef<std::string> Args) {
   auto Quote = [](StringRef Arg) {
     bool Plain = !Arg.empty() && all_of(Arg, [](char C) {

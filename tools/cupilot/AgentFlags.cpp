@@ -17,7 +17,7 @@ AgentFlags::AgentFlags(cl::SubCommand &Sub)
     : Providers(Sub, /*Resume=*/false, Models),
       Preset("preset", cl::sub(Sub), cl::cat(Models), cl::init("frugal"),
              cl::value_desc("frugal|paper"),
-             cl::desc("At most 30 calls for a kernel (default), or a "
+             cl::desc("At most 20 calls for a kernel (default), or a "
                       "population of 50 for 2 epochs")),
       Crossover("crossover", cl::sub(Sub), cl::cat(Comparison),
                 cl::init("strategies"), cl::value_desc("strategies|code"),
@@ -28,7 +28,7 @@ AgentFlags::AgentFlags(cl::SubCommand &Sub)
       KernelCalls(
           "kernel-calls", cl::sub(Sub), cl::cat(Models), cl::value_desc("N"),
           cl::desc(
-              "Most calls for one kernel; 0: no limit (default 30; paper: 0)")),
+              "Most calls for one kernel; 0: no limit (default 20; paper: 0)")),
       Within("within", cl::sub(Sub), cl::cat(Models), cl::init(0.05),
              cl::value_desc("SHARE"),
              cl::desc("Stop when a kernel is within this share of the GPU's "

@@ -30,7 +30,8 @@ public:
   void noteOriginal(llvm::StringRef Workload, double Microseconds);
 
   /// The ceiling over the time of all launches together: 1 at the ceiling. The
-  /// original runs where a guard keeps a launch out. 0: not known.
+  /// original runs where a guard keeps a launch out. 0: not known, or the
+  /// original is faster than what is called the least time.
   double share(const CandidateRecord &R) const;
   /// The same of the original.
   double originalShare() const;

@@ -61,7 +61,7 @@ public:
 
   /// What a worker does: compile, judge, time, profile, similar, submit.
   llvm::Expected<llvm::json::Object>
-  work(const WorkRequest &W, llvm::raw_ostream &Log, double &GpuSeconds);
+  work(const WorkRequest &W, llvm::raw_ostream &Log, GpuMeter &Meter);
 
 private:
   struct NamedKernel {

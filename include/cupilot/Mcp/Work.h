@@ -66,9 +66,23 @@ struct WorkStatus {
   }
 };
 
-/// Does the work; the number is what it took of a GPU, in seconds.
+/// Counts the seconds that a piece of work takes of a GPU, in a file of its
+/// folder: whatever ends it, they count.
+class GpuMeter {
+public:
+  explicit GpuMeter(std::string Path) : Path(std::move(Path)) {}
+  void begin();
+  void end();
+  /// What \p Path has so far, what is under way included.
+  static double secondsIn(llvm::StringRef Path);
+
+private:
+  std::string Path;
+};
+
+/// Does the work.
 using Worker = std::function<llvm::Expected<llvm::json::Object>(
-    const WorkRequest &, llvm::raw_ostream &Log, double &GpuSeconds)>;
+    const WorkRequest &, llvm::raw_ostream &Log, GpuMeter &Meter)>;
 /// Told of work that ended.
 using WorkListener =
     std::function<void(llvm::StringRef Handle, const WorkStatus &)>;

@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
+#include <csignal>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +35,20 @@ llvm::Expected<ProcessResult>
 runProcess(llvm::ArrayRef<std::string> Args, unsigned TimeoutSeconds = 0,
            llvm::ArrayRef<std::string> Environment = {},
            unsigned MemoryMiB = 0);
+
+/// Ends this process by Signal when \p Seconds are over, unless it is gone by
+/// then; 0: never. It lasts while other programs are run: LLVM limits these by
+/// alarm(), of which a process has one.
+class ProcessDeadline {
+public:
+  static constexpr int Signal = SIGVTALRM;
+  explicit ProcessDeadline(unsigned Seconds);
+  ~ProcessDeadline();
+  ProcessDeadline(const ProcessDeadline &) = delete;
+
+private:
+  std::optional<timer_t> Timer;
+};
 
 /// \p Args as one line that can be pasted into a POSIX shell.
 std::string shellQuoted(llvm::ArrayRef<std::string> Args);

@@ -307,6 +307,11 @@ TEST_F(BreederTest, CeilingOfAllLaunches) {
   EXPECT_NEAR(C.originalShare(), (50 + 3 * 10) / (200 + 3 * 20.0), 1e-9);
   EXPECT_EQ(KernelCeiling(P.Workloads, {50, 0, 0}).share(R), 0);
   EXPECT_EQ(C.share(record(CandidateOutcome::NoAnswer, 0)), 0);
+  // The original takes 200 us: 300 are no least time.
+  KernelCeiling Wrong(P.Workloads, {300, 10, 0});
+  Wrong.noteOriginal("w1", 20);
+  Wrong.note(R);
+  EXPECT_EQ(Wrong.share(R), 0);
 }
 
 namespace {
