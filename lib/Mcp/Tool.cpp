@@ -18,20 +18,20 @@ namespace {
 struct ToolRow {
   Tool T;
   StringRef Word, Title;
-  bool IsWork, IsFree;
+  bool UsesGpu, IsFree;
 };
 } // namespace
 
 static constexpr ToolRow Rows[] = {
-#define CUPILOT_TOOL(Name, Word, Title, IsWork, IsFree)                        \
-  {Tool::Name, Word, Title, IsWork, IsFree},
+#define CUPILOT_TOOL(Name, Word, Title, UsesGpu, IsFree)                        \
+  {Tool::Name, Word, Title, UsesGpu, IsFree},
 #include "cupilot/Mcp/Tool.def"
 };
 
 static const ToolRow &rowOf(Tool T) { return Rows[static_cast<size_t>(T)]; }
 
 StringRef wordOf(Tool T) { return rowOf(T).Word; }
-bool doesWork(Tool T) { return rowOf(T).IsWork; }
+bool usesGpu(Tool T) { return rowOf(T).UsesGpu; }
 bool isFree(Tool T) { return rowOf(T).IsFree; }
 
 std::optional<Tool> toolOf(StringRef Word) {
@@ -43,7 +43,7 @@ std::optional<Tool> toolOf(StringRef Word) {
 
 ArrayRef<Tool> allTools() {
   static constexpr Tool All[] = {
-#define CUPILOT_TOOL(Name, Word, Title, IsWork, IsFree) Tool::Name,
+#define CUPILOT_TOOL(Name, Word, Title, UsesGpu, IsFree) Tool::Name,
 #include "cupilot/Mcp/Tool.def"
   };
   return All;

@@ -109,7 +109,7 @@ Error Toolbox::checkBudget(Tool T) const {
                 *O.Budget.Calls),
         "'status', 'result' and 'cancel' go on working; a person can start "
         "the server with a larger --max-calls");
-  if (O.Budget.GpuSeconds && TheBench.hasGpu() && doesWork(T) &&
+  if (O.Budget.GpuSeconds && TheBench.hasGpu() && usesGpu(T) &&
       Used->GpuSeconds >= *O.Budget.GpuSeconds)
     return resourceError(
         formatv("the budget of {0} s of GPU time of this store is used up",

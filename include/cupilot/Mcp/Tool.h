@@ -15,12 +15,12 @@
 namespace cupilot {
 
 enum class Tool {
-#define CUPILOT_TOOL(Name, Word, Title, IsWork, IsFree) Name,
+#define CUPILOT_TOOL(Name, Word, Title, UsesGpu, IsFree) Name,
 #include "cupilot/Mcp/Tool.def"
 };
 
 llvm::StringRef wordOf(Tool T);
-bool doesWork(Tool T);
+bool usesGpu(Tool T);
 bool isFree(Tool T);
 std::optional<Tool> toolOf(llvm::StringRef Word);
 llvm::ArrayRef<Tool> allTools();

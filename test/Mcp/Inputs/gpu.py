@@ -15,11 +15,13 @@ d = Client(*args, "--store", "s", "--device", "spool:gpu", *tail)
 row = d.call("status", handle=w["handle"])["work"][0]
 print("spool:", row["state"], row.get("said"), "result" not in row)
 print("cancelled:", d.call("cancel", handle=w["handle"])["state"], d.call("result", handle=w["handle"])["state"] == "cancelled")
+print("counts:", d.call("kernels")["budget"]["gpu_seconds"] > 0)
 assert d.close() == 0
 
 e = Client(*args, "--store", "s", "--device", "spool:gpu", "--max-gpu-seconds=0", *tail)
 print("budget:", e.refused("profile", kernel="scale").split("\n")[0])
 print("looks:", e.call("kernels")["kernels"][0]["kernel"])
+print("compiles:", e.finish(e.call("compile", kernel="scale", source=open("scale.cu").read()))["state"])
 assert e.close() == 0
 
 f = Client(*args, "--store", "t", "--device", "cuda", *tail)

@@ -8,6 +8,8 @@
 
 #include "cupilot/Support/Process.h"
 #include "gtest/gtest.h"
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace cupilot;
 using namespace llvm;
@@ -27,4 +29,19 @@ TEST(Process, MemoryHasALimitThatItsChildrenInherit) {
     EXPECT_EQ(R.Status, 1);
     EXPECT_NE(R.Err.find("MemoryError"), std::string::npos) << R.Err;
   }
+}
+
+// Programs that are run have limits of their own in between.
+TEST(Process, DeadlineEndsTheProcess) {
+  const pid_t Child = ::fork();
+  if (Child == 0) {
+    const ProcessDeadline Deadline(1);
+    consumeError(runProcess({"true"}, 60).takeError());
+    ::sleep(60);
+    ::_exit(0);
+  }
+  int Status = 0;
+  ASSERT_EQ(::waitpid(Child, &Status, 0), Child);
+  ASSERT_TRUE(WIFSIGNALED(Status));
+  EXPECT_EQ(WTERMSIG(Status), ProcessDeadline::Signal);
 }
