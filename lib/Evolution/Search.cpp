@@ -424,12 +424,19 @@ Error SearchLoop::absorbAgent(Error E, StringRef Agent) const {
   return Error::success();
 }
 
-/// The strategies that are drawn from, and those that living variants have.
+/// The strategies that are drawn from, those that living variants have, and
+/// what all of these require: without it no genome has them.
 std::vector<LibraryStrategy> SearchLoop::chosenStrategies() {
   std::set<std::string> Names(Strategies.begin(), Strategies.end());
   for (VariantOp V : kernel().getBody().getOps<VariantOp>())
     for (const Gene &G : fromAttr(V.getGenome()))
       Names.insert(G.Strategy);
+  for (size_t Before = 0; Before != Names.size();) {
+    Before = Names.size();
+    for (const LibraryStrategy &S : Library)
+      if (Names.count(S.Info.Name) != 0)
+        Names.insert(S.Info.Requires.begin(), S.Info.Requires.end());
+  }
   std::vector<LibraryStrategy> Chosen;
   copy_if(Library, std::back_inserter(Chosen), [&](const LibraryStrategy &S) {
     return Names.count(S.Info.Name) != 0;
