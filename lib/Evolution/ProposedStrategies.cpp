@@ -23,8 +23,8 @@ using namespace llvm;
 namespace cupilot {
 
 // Each value is something to try, and later prompts show them all.
-static constexpr size_t MostStrategies = 4, MostParams = 3, MostValues = 8,
-                        MostName = 40, MostSummary = 200;
+static constexpr size_t MostStrategies = 6, MostParams = 3, MostValues = 8,
+                        MostName = 40, MostSummary = 400;
 
 /// A domain of integers, if all are, or of words; nothing where it is neither.
 static std::optional<StrategyInfo::Param> domainOf(const json::Object &P) {

@@ -225,8 +225,10 @@ static void addParents(ProposedGenome &P, const json::Object &O,
   append_range(P.Genes, Back);
 }
 
+/// \p Unknown gets the first strategy of a genome that is left out for it.
 static ManagerAnswer readAnswer(const json::Value &Answer,
-                                const ChoiceRequest &R) {
+                                const ChoiceRequest &R,
+                                std::string *Unknown = nullptr) {
   ManagerAnswer Said;
   std::vector<LibraryStrategy> Library(R.Library.begin(), R.Library.end());
   if (R.MayPropose) {
@@ -245,8 +247,14 @@ static ManagerAnswer readAnswer(const json::Value &Answer,
   for (const json::Value &V : *Answer.getAsObject()->getArray("genomes")) {
     const json::Object &O = *V.getAsObject();
     std::optional<Genome> G = genomeOf(O, Library);
-    if (!G)
+    if (!G) {
+      for (const json::Value &Each : *O.getArray("genes")) {
+        const StringRef Name = *Each.getAsObject()->getString("strategy");
+        if (Unknown && Unknown->empty() && !find(ArrayRef(Library), Name))
+          *Unknown = Name.str();
+      }
       continue;
+    }
     ProposedGenome P{std::move(*G), {}, ""};
     if (R.So)
       addParents(P, O, *R.So, Library);
@@ -305,10 +313,15 @@ Expected<ManagerAnswer> askManager(Provider &From, const PromptLibrary &Prompts,
   O["examples"] = std::move(ExampleList);
   O["may_propose"] = R.MayPropose;
   auto Check = [&](const json::Value &V) -> Error {
-    if (!readAnswer(V, R).Genomes.empty())
+    std::string Unknown;
+    if (!readAnswer(V, R, &Unknown).Genomes.empty())
       return Error::success();
     return findingError("genomes: none is made of the strategies and values "
-                        "that were listed");
+                        "that were listed" +
+                        (Unknown.empty()
+                             ? Twine()
+                             : ": there is no '" + Twine(Unknown) +
+                                   "', and no usable proposal of it"));
   };
   Expected<StructuredAnswer> A = askStructured(
       From, Prompts, {"sce-manager", O, Step.str(), AnswerTokens, Check},
