@@ -22,15 +22,47 @@ BranchCoverage::BranchCoverage(const Kernel &K, DecisionCode Read)
   for (unsigned I = 0; I < Code.Sites.size(); ++I)
     if (Code.Facts[I].Matters)
       Wanted.set(I);
+  FirstOfBuilt = static_cast<unsigned>(Code.Sites.size());
+  FirstSideOfBuilt = Code.Sites.empty()
+                         ? 0
+                         : Code.Sites.back().First + Code.Sites.back().Sides;
+}
+
+void BranchCoverage::addBuilt(DecisionCode Built) {
+  WantedOfBuilt.resize(Built.Sites.size());
+  for (auto [I, Site] : enumerate(Built.Sites)) {
+    if (Built.Facts[I].Matters)
+      WantedOfBuilt.set(static_cast<unsigned>(I));
+    Site.First += FirstSideOfBuilt;
+    Code.Sites.push_back(std::move(Site));
+    Code.Facts.push_back(std::move(Built.Facts[I]));
+  }
+  if (WantedOfBuilt.none())
+    WantedOfBuilt.clear();
 }
 
 Expected<BranchCoverage> BranchCoverage::create(const Kernel &K,
                                                 StringRef Bitcode,
-                                                const LaunchPlan &Plan) {
+                                                const LaunchPlan &Plan,
+                                                StringRef Built) {
   Expected<DecisionCode> Code = decisionsOf(K, Bitcode, Plan);
   if (!Code)
     return Code.takeError();
-  return BranchCoverage(K, std::move(*Code));
+  BranchCoverage Coverage(K, std::move(*Code));
+  if (!Built.empty()) {
+    Expected<DecisionCode> OfBuilt =
+        decisionsOf(K, Built, Plan, /*IsBuilt=*/true);
+    if (!OfBuilt)
+      return OfBuilt.takeError();
+    Coverage.addBuilt(std::move(*OfBuilt));
+  }
+  return Coverage;
+}
+
+void BranchCoverage::addAt(unsigned First, const BitVector &Decided) {
+  Taken.resize(std::max(Taken.size(), First + Decided.size()));
+  for (unsigned I : Decided.set_bits())
+    Taken.set(First + I);
 }
 
 bool BranchCoverage::isTaken(unsigned Site, unsigned Side, bool AtLeast) const {
@@ -78,6 +110,8 @@ std::string BranchCoverage::text(const MissingSide &M) const {
   const DecisionSite &S = Code.Sites[M.Site];
   std::string Where =
       M.Location.empty() ? "in '" + S.Function + "'" : M.Location;
+  if (M.Site >= FirstOfBuilt)
+    Where = "in what is built of '" + S.Function + "'";
   if (S.Kind == DecisionKind::Service)
     return Where + ": no case makes this call, which may allocate memory or "
                    "print";
@@ -191,6 +225,26 @@ static std::vector<int64_t> valuesToTry(const SideCondition &C,
       if (std::fabs(Root) < 9e15)
         for (int64_t D = -2; D <= 2; ++D)
           Add(__int128(std::llround(Root)) + D);
+    }
+    // Where no line leads: between two powers of which one is enough.
+    auto IsMet = [&](int64_t V) {
+      variable(B, Index) = V;
+      std::optional<int64_t> Is = evaluate(E, B);
+      return Is && *Is >= 0;
+    };
+    for (unsigned Shift = 0; Shift < 47; ++Shift) {
+      int64_t Low = int64_t(1) << Shift, High = Low * 2;
+      if (High > Limits.Most)
+        break;
+      const bool Before = IsMet(Low);
+      if (IsMet(High) == Before)
+        continue;
+      while (High - Low > 1) {
+        int64_t Mid = Low + (High - Low) / 2;
+        (IsMet(Mid) == Before ? Low : High) = Mid;
+      }
+      for (int64_t D = -2; D <= 2; ++D)
+        Add(__int128(High) + D);
     }
   }
   // Nearest first, and each once.

@@ -27,6 +27,11 @@ struct MissingSide {
   bool isKnown() const {
     return llvm::any_of(Places, [](const SideCondition &C) { return C.Known; });
   }
+  /// Whether launch and arguments alone say when, in all places.
+  bool isExact() const {
+    return llvm::all_of(
+        Places, [](const SideCondition &C) { return C.Known && C.Exact; });
+  }
 };
 
 /// A launch that may take a missing side: scalars and dimensions, or, beside
@@ -43,16 +48,23 @@ struct SideProposal {
 /// conditions of loops that wait for other threads.
 class BranchCoverage {
 public:
-  /// Reads the kernels of \p Plan from \p Bitcode.
-  static llvm::Expected<BranchCoverage>
-  create(const Kernel &K, llvm::StringRef Bitcode, const LaunchPlan &Plan);
+  /// Reads the kernels of \p Plan from \p Bitcode, and what of their decisions
+  /// is seen in \p Built, which another compiler made of the same text (or
+  /// nothing).
+  static llvm::Expected<BranchCoverage> create(const Kernel &K,
+                                               llvm::StringRef Bitcode,
+                                               const LaunchPlan &Plan,
+                                               llvm::StringRef Built = {});
 
   /// What CpuDeviceOptions::OnlyDecisions must be for this bitcode.
   const llvm::BitVector &wanted() const { return Wanted; }
+  /// The same for what was built; empty where nothing of it counts.
+  const llvm::BitVector &wantedOfBuilt() const { return WantedOfBuilt; }
   /// Adds what a run decided: CpuModule::decided().
-  void add(const llvm::BitVector &Decided) {
-    Taken.resize(std::max(Taken.size(), Decided.size()));
-    Taken |= Decided;
+  void add(const llvm::BitVector &Decided) { addAt(0, Decided); }
+  /// The same of a run of what was built.
+  void addOfBuilt(const llvm::BitVector &Decided) {
+    addAt(FirstSideOfBuilt, Decided);
   }
   /// Sides that no run took. In functions that \p Original has as well,
   /// instruction by instruction, what its own runs on the same cases did not
@@ -73,10 +85,13 @@ private:
   BranchCoverage(const Kernel &K, DecisionCode Code);
   bool isTaken(unsigned Site, unsigned Side, bool AtLeast) const;
   bool missesToo(const DecisionSite &S, unsigned Side, bool AtLeast) const;
+  void addBuilt(DecisionCode Built);
+  void addAt(unsigned First, const llvm::BitVector &Decided);
 
   const Kernel *K;
-  DecisionCode Code;
-  llvm::BitVector Wanted, Taken;
+  DecisionCode Code; ///< Those of what was built are the last.
+  unsigned FirstOfBuilt = 0, FirstSideOfBuilt = 0;
+  llvm::BitVector Wanted, WantedOfBuilt, Taken;
 };
 
 /// Whether some launch in \p Box may meet \p C. True where that is not known.

@@ -79,6 +79,37 @@ static void join(ValueUse &To, const ValueUse &From) {
   To.Narrowed |= From.Narrowed;
 }
 
+static bool isSame(const ModulusFact &L, const ModulusFact &R) {
+  return L.E == R.E && L.Modulus == R.Modulus;
+}
+static bool isSame(const ThresholdFact &L, const ThresholdFact &R) {
+  return L.E == R.E && L.Value == R.Value;
+}
+static bool isSame(const FloatThresholdFact &L, const FloatThresholdFact &R) {
+  return L.Number == R.Number && L.Value == R.Value;
+}
+
+CodeFacts onlyInBuilt(const CodeFacts &Built, const CodeFacts &Sources) {
+  // Loops are unrolled so often at most, and end with rests of it.
+  constexpr int64_t MostUnrolled = 16;
+  CodeFacts Only;
+  Only.Floats = Built.Floats;
+  auto Add = [](auto &To, const auto &From, const auto &Known) {
+    copy_if(From, std::back_inserter(To), [&](const auto &F) {
+      return none_of(Known, [&](const auto &K) { return isSame(F, K); });
+    });
+  };
+  Add(Only.Moduli, Built.Moduli, Sources.Moduli);
+  Add(Only.Thresholds, Built.Thresholds, Sources.Thresholds);
+  Add(Only.FloatThresholds, Built.FloatThresholds, Sources.FloatThresholds);
+  erase_if(Only.Moduli,
+           [](const ModulusFact &M) { return M.Modulus <= MostUnrolled; });
+  erase_if(Only.Thresholds, [](const ThresholdFact &T) {
+    return std::abs(T.Value) <= MostUnrolled;
+  });
+  return Only;
+}
+
 CodeFacts both(CodeFacts A, const CodeFacts &B) {
   A.Scalars.resize(std::max(A.Scalars.size(), B.Scalars.size()));
   A.Pointers.resize(std::max(A.Pointers.size(), B.Pointers.size()));
@@ -97,17 +128,10 @@ CodeFacts both(CodeFacts A, const CodeFacts &B) {
   }
   addNew<Expr>(A.Products, B.Products,
                [](const Expr &L, const Expr &R) { return L == R; });
-  addNew<ModulusFact>(A.Moduli, B.Moduli, [](const auto &L, const auto &R) {
-    return L.E == R.E && L.Modulus == R.Modulus;
-  });
-  addNew<ThresholdFact>(A.Thresholds, B.Thresholds,
-                        [](const auto &L, const auto &R) {
-                          return L.E == R.E && L.Value == R.Value;
-                        });
-  addNew<FloatThresholdFact>(
-      A.FloatThresholds, B.FloatThresholds, [](const auto &L, const auto &R) {
-        return L.Number == R.Number && L.Value == R.Value;
-      });
+  auto Same = [](const auto &L, const auto &R) { return isSame(L, R); };
+  addNew<ModulusFact>(A.Moduli, B.Moduli, Same);
+  addNew<ThresholdFact>(A.Thresholds, B.Thresholds, Same);
+  addNew<FloatThresholdFact>(A.FloatThresholds, B.FloatThresholds, Same);
   A.Narrowings.insert(A.Narrowings.end(), B.Narrowings.begin(),
                       B.Narrowings.end());
   return A;

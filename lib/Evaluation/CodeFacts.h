@@ -106,6 +106,10 @@ std::vector<NarrowingFact> narrowerThan(const CodeFacts &Original,
 /// integers up to which a floating type has). Nothing without a Most.
 std::optional<RangeClause> fits(const NarrowingFact &N);
 
+/// The constants by which what is \p Built tells launches apart, and \p Sources
+/// do not. Those of tiles that an optimiser makes by itself are left out.
+CodeFacts onlyInBuilt(const CodeFacts &Built, const CodeFacts &Sources);
+
 /// What either code does.
 CodeFacts both(CodeFacts A, const CodeFacts &B);
 

@@ -261,6 +261,89 @@ static const ConstantInt *onlyCaseOf(const SwitchInst &Switch,
   return Only;
 }
 
+void DecisionReader::visitSwitch(const SwitchInst &Switch, unsigned Site) {
+  SmallVector<const BasicBlock *> To;
+  for (unsigned S = 0; S < Switch.getNumSuccessors(); ++S) {
+    const BasicBlock *BB = Switch.getSuccessor(S);
+    auto *At = find(To, BB);
+    unsigned Number = static_cast<unsigned>(At - To.begin());
+    if (At == To.end())
+      To.push_back(BB);
+    if (onlyTraps(Switch.getParent(), BB))
+      continue;
+    const ConstantInt *Case = onlyCaseOf(Switch, *BB);
+    side(Site, Number)
+        .Places.push_back(Case && Number ? compared(CmpInst::ICMP_EQ,
+                                                    *Switch.getCondition(),
+                                                    *Case, *Switch.getParent())
+                                         : SideCondition());
+  }
+}
+
+void DecisionReader::visitTable(const GetElementPtrInst &G, unsigned Site) {
+  const Value *Index = G.getOperand(G.getNumOperands() - 1);
+  MemoryObject Object = objectOf(&G);
+  // What the kernel fills in is no table where it came from memory.
+  const bool IsConstant =
+      Object.K == MemoryObject::Kind::Table ||
+      any_of(Object.Base->users(), [&](const User *U) {
+        const auto *Copy = dyn_cast<MemTransferInst>(U);
+        return Copy && Copy->getDest() == Object.Base &&
+               objectOf(Copy->getSource()).K == MemoryObject::Kind::Table;
+      });
+  const Sources &Filled = Of.data(*Object.Base);
+  if (!IsConstant && (Filled.ints() || Filled.floats()))
+    return;
+  if (!matters({Index}, Site))
+    return;
+  const unsigned Entries = Code.Sites[Site].Sides - 1;
+  for (unsigned Entry = 0; Entry < Entries; ++Entry) {
+    SideCondition C =
+        compared(CmpInst::ICMP_EQ, *Index,
+                 *ConstantInt::get(Index->getType(), Entry), *G.getParent());
+    // Of the entries of a large table only an argument says which are used.
+    if (Entries > FewEntries && !C.Exact)
+      return;
+    side(Site, Entry).Places.push_back(std::move(C));
+  }
+}
+
+/// What nvcc's optimiser and the library's functions decide is theirs; what
+/// hangs on launch and arguments alone is the text's as well.
+void DecisionReader::visitBuilt(const Instruction &I, unsigned Site) {
+  const BasicBlock &BB = *I.getParent();
+  auto Add = [&](CmpInst::Predicate P, const Value &L, const Value &R,
+                 std::array<bool, 2> Traps) {
+    if (!L.getType()->isIntegerTy() || L.getType()->isIntegerTy(1))
+      return;
+    std::array<SideCondition, 2> Both = {
+        compared(CmpInst::getInversePredicate(P), L, R, BB),
+        compared(P, L, R, BB)};
+    if (any_of(Both,
+               [](const SideCondition &C) {
+                 return !C.Known || !C.Exact || C.Alignment;
+               }) ||
+        !matters({&L, &R}, Site))
+      return;
+    for (unsigned Side = 0; Side < 2; ++Side)
+      if (!Traps[Side]) {
+        addExactWayTo(BB, Both[Side]);
+        side(Site, Side).Places.push_back(std::move(Both[Side]));
+      }
+  };
+  if (const auto *Cmp = dyn_cast<ICmpInst>(&I)) {
+    Add(Cmp->getPredicate(), *Cmp->getOperand(0), *Cmp->getOperand(1),
+        trapping(*Cmp));
+  } else if (const auto *M = dyn_cast<MinMaxIntrinsic>(&I)) {
+    Add(M->isSigned() ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT, *M->getLHS(),
+        *M->getRHS(), {});
+  } else if (const auto *Switch = dyn_cast<SwitchInst>(&I);
+             Switch && rangesAt(BB).of(*Switch->getCondition()).isExact() &&
+             matters({Switch->getCondition()}, Site)) {
+    visitSwitch(*Switch, Site);
+  }
+}
+
 void DecisionReader::visit(const Instruction &I, unsigned Site) {
   // A condition by which a loop waits is exempt, also where the loop asks for
   // its opposite.
@@ -300,47 +383,16 @@ void DecisionReader::visit(const Instruction &I, unsigned Site) {
                        *M->getLHS(), *M->getRHS(), *I.getParent()));
     break;
   }
-  case DecisionKind::Switch: {
-    const auto *Switch = dyn_cast<SwitchInst>(&I);
-    if (!Switch || !matters({Switch->getCondition()}, Site))
-      break;
-    SmallVector<const BasicBlock *> To;
-    for (unsigned S = 0; S < Switch->getNumSuccessors(); ++S) {
-      const BasicBlock *BB = Switch->getSuccessor(S);
-      auto *At = find(To, BB);
-      unsigned Number = static_cast<unsigned>(At - To.begin());
-      if (At == To.end())
-        To.push_back(BB);
-      if (onlyTraps(Switch->getParent(), BB))
-        continue;
-      const ConstantInt *Case = onlyCaseOf(*Switch, *BB);
-      side(Site, Number)
-          .Places.push_back(Case && Number ? compared(CmpInst::ICMP_EQ,
-                                                      *Switch->getCondition(),
-                                                      *Case, *I.getParent())
-                                           : SideCondition());
-    }
+  case DecisionKind::Switch:
+    if (const auto *Switch = dyn_cast<SwitchInst>(&I);
+        Switch && matters({Switch->getCondition()}, Site))
+      visitSwitch(*Switch, Site);
     break;
-  }
-  case DecisionKind::Table: {
-    const auto *G = dyn_cast<GetElementPtrInst>(&I);
-    if (!G || G->getNumOperands() < 2)
-      break;
-    const Value *Index = G->getOperand(G->getNumOperands() - 1);
-    if (!matters({Index}, Site))
-      break;
-    const unsigned Entries = Code.Sites[Site].Sides - 1;
-    for (unsigned Entry = 0; Entry < Entries; ++Entry) {
-      SideCondition C =
-          compared(CmpInst::ICMP_EQ, *Index,
-                   *ConstantInt::get(Index->getType(), Entry), *I.getParent());
-      // Of the entries of a large table only an argument says which are used.
-      if (Entries > FewEntries && !C.Exact)
-        break;
-      side(Site, Entry).Places.push_back(std::move(C));
-    }
+  case DecisionKind::Table:
+    if (const auto *G = dyn_cast<GetElementPtrInst>(&I);
+        G && G->getNumOperands() > 1)
+      visitTable(*G, Site);
     break;
-  }
   case DecisionKind::Number:
   case DecisionKind::FloatMinMax:
     addNumber(I, Site);
@@ -378,6 +430,7 @@ void DecisionReader::visitLoop(const Loop &L, unsigned Site) {
   unsigned First = Code.Sites[Site].MayTurnNever ? 0 : 1;
   auto Demand = [&](unsigned Body, bool AtLeast) {
     SideCondition C = turns(L, Body - First, AtLeast);
+    addExactWayTo(*L.getHeader(), C);
     C.Text = "the loop turns " +
              (Body == 0   ? std::string("never")
               : Body == 1 ? std::string("once")
@@ -402,8 +455,8 @@ void DecisionReader::run() {
   SmallPtrSet<const Loop *, 8> Done;
   for (const Instruction &I : instructions(Of.function())) {
     if (std::optional<unsigned> Site = decisionOf(I))
-      visit(I, *Site);
-    if (std::optional<unsigned> Site = turnedLoopOf(I)) {
+      IsBuilt ? visitBuilt(I, *Site) : visit(I, *Site);
+    if (std::optional<unsigned> Site = turnedLoopOf(I); Site && !IsBuilt) {
       // A latch may close the loops of several calls that were inlined.
       for (const BasicBlock *To : successors(&I))
         if (const Loop *L = Of.loops().getLoopFor(To);
@@ -415,7 +468,7 @@ void DecisionReader::run() {
 }
 
 Expected<DecisionCode> decisionsOf(const Kernel &K, StringRef Bitcode,
-                                   const LaunchPlan &Plan) {
+                                   const LaunchPlan &Plan, bool IsBuilt) {
   DecisionCode Code;
   Expected<PreparedCode> Prepared =
       prepareCode(Bitcode, [&](Module &M) { Code.Sites = markDecisions(M); });
@@ -427,9 +480,9 @@ Expected<DecisionCode> decisionsOf(const Kernel &K, StringRef Bitcode,
     if (!F)
       return F.takeError();
     LaunchTerms Terms = termsOf(L);
-    FoldedDecisions Folded = foldDecisions(**F);
+    FoldedDecisions Folded = IsBuilt ? FoldedDecisions() : foldDecisions(**F);
     Dependence Of(**F, K, Terms);
-    DecisionReader(Of, Folded, Code).run();
+    DecisionReader(Of, Folded, Code, IsBuilt).run();
   }
   return Code;
 }

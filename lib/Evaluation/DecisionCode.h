@@ -21,8 +21,9 @@ struct SideCondition {
   /// does, they do not say.
   std::vector<Polynomial> Needs;
   bool Known = false; ///< Something is said here at all.
+  bool Exact = false; ///< It is the same for all threads.
   /// It holds for negative extents, too.
-  bool Exact = false;
+  bool AnySign = false;
   /// What is compared, and the type in which: what is too large for it wraps,
   /// and nothing is said.
   struct Fit {
@@ -82,8 +83,13 @@ struct DecisionCode {
   std::vector<DecisionSite> Sites;
   std::vector<SiteFacts> Facts; ///< Beside Sites.
 };
-llvm::Expected<DecisionCode>
-decisionsOf(const Kernel &K, llvm::StringRef Bitcode, const LaunchPlan &Plan);
+/// \p IsBuilt: an optimiser has been at the code, and inlined what is nobody's
+/// decision. Only comparisons, minima and switches of integers count of which
+/// launch and arguments say when they go which way.
+llvm::Expected<DecisionCode> decisionsOf(const Kernel &K,
+                                         llvm::StringRef Bitcode,
+                                         const LaunchPlan &Plan,
+                                         bool IsBuilt = false);
 
 /// "n", "gx", "p.8": with the names of \p K's parameters.
 std::string textOf(const Expr &E, const Kernel &K);

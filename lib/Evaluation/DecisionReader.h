@@ -19,8 +19,8 @@ namespace cupilot {
 class DecisionReader {
 public:
   DecisionReader(const Dependence &Of, const FoldedDecisions &Folded,
-                 DecisionCode &Code)
-      : Of(Of), Folded(Folded), Code(Code) {}
+                 DecisionCode &Code, bool IsBuilt)
+      : Of(Of), Folded(Folded), Code(Code), IsBuilt(IsBuilt) {}
   void run();
 
 private:
@@ -28,6 +28,9 @@ private:
   static constexpr unsigned MostSteps = 64;
 
   void visit(const llvm::Instruction &I, unsigned Site);
+  void visitBuilt(const llvm::Instruction &I, unsigned Site);
+  void visitSwitch(const llvm::SwitchInst &Switch, unsigned Site);
+  void visitTable(const llvm::GetElementPtrInst &G, unsigned Site);
   void visitLoop(const llvm::Loop &L, unsigned Site);
   SiteFacts::Side &side(unsigned Site, unsigned Number, bool AtLeast = false);
   bool matters(llvm::ArrayRef<const llvm::Value *> Operands, unsigned Site,
@@ -45,6 +48,10 @@ private:
   SideCondition sideOfFolded(const llvm::Instruction &I, bool Taken);
   void addNumber(const llvm::Instruction &I, unsigned Site);
   void addWayTo(const llvm::BasicBlock &BB, SideCondition &C);
+  /// What is known on the way whatever the signs of extents are.
+  void addExactWayTo(const llvm::BasicBlock &BB, SideCondition &C);
+  void addExact(const llvm::Value &Condition, bool Taken,
+                const llvm::BasicBlock &At, SideCondition &C);
   void addTruth(const llvm::Value &Condition, const llvm::BasicBlock &BB,
                 unsigned Site);
   SideCondition turns(const llvm::Loop &L, unsigned Turns, bool AtLeast);
@@ -62,6 +69,7 @@ private:
   /// By the innermost loop whose body sees them.
   std::map<const llvm::Loop *, SymbolicRanges> Ranges;
   DecisionCode &Code;
+  const bool IsBuilt;
 };
 
 } // namespace cupilot

@@ -130,6 +130,19 @@ void DomainCases::addResidues(const CodeFacts &Facts,
   }
 }
 
+void DomainCases::addThresholds(const CodeFacts &Facts,
+                                std::vector<Values> &To) const {
+  const Values At = Model.baseValues();
+  for (size_t I = 0; I < At.size(); ++I)
+    for (const ThresholdFact &T : Facts.Thresholds)
+      if (T.E == Model.vars()[I].expr())
+        for (int64_t V : {T.Value - 1, T.Value, T.Value + 1}) {
+          Values Each = At;
+          Each[I] = V;
+          To.push_back(std::move(Each));
+        }
+}
+
 std::vector<DomainCases::Values>
 DomainCases::randomSizes(uint64_t State, unsigned Count,
                          std::optional<int64_t> Growth) const {

@@ -72,9 +72,11 @@ public:
   using Admission = llvm::function_ref<bool(const GateCase &)>;
   /// The sizes at which \p Theirs, the facts of a variant, makes a difference
   /// that the original's code does not make, and random ones that follow from
-  /// \p Salt, a digest of its code.
+  /// \p Salt, a digest of its code. \p Built: what is only in what another
+  /// compiler makes of it.
   llvm::Expected<std::vector<const JudgedCase *>>
-  around(const CodeFacts &Theirs, uint64_t Salt, Admission Admits);
+  around(const CodeFacts &Theirs, const CodeFacts &Built, uint64_t Salt,
+         Admission Admits);
 
   /// The largest sizes among the launches that every variant gets, where the
   /// guard keeps these out: one of each size, among others and with as many
@@ -184,6 +186,8 @@ private:
   void addNumbers(const GateCase &From,
                   llvm::ArrayRef<FloatThresholdFact> Thresholds);
   void addResidues(const CodeFacts &Facts, std::vector<Values> &To) const;
+  /// What \p Facts compare with constants: these, and their neighbours.
+  void addThresholds(const CodeFacts &Facts, std::vector<Values> &To) const;
   /// \p Count random sizes up to the recorded ones; with \p Growth, all
   /// together up to so many times those, and one of them alone further.
   std::vector<Values>
@@ -229,6 +233,11 @@ private:
   llvm::Expected<const JudgedCase *>
   findAt(const GateCase &From, const Values &V, Admission Admits,
          llvm::function_ref<bool(GateCase &)> Change);
+  /// All rests of variable \p I by a small modulus in \p Theirs, where the
+  /// original does not bear some: perhaps it does where others are 1.
+  llvm::Error addLoneResidues(const CodeFacts &Theirs, size_t I,
+                              const Smaller &Others, double &LeftOver,
+                              std::vector<const JudgedCase *> &To);
   llvm::Error addAtConstants(const CodeFacts &Theirs, const Smaller &Others,
                              double &LeftOver,
                              std::vector<const JudgedCase *> &To);

@@ -100,14 +100,15 @@ static DomainBox boxAt(const Bindings &B) {
 }
 
 /// A loop may never turn just so often: its sizes come in steps, or a
-/// comparison before it says so. And of what hangs on other comparisons of data
-/// alone nobody can say when it happens; but memory and output are not data,
-/// and arguments have been varied.
+/// comparison before it says so; only of one that all threads turn as often
+/// as arguments alone say, a box tells. And of what hangs on other comparisons
+/// of data alone nobody can say when it happens; but memory and output are not
+/// data, and arguments have been varied.
 bool isReason(const MissingSide &M) {
   if (M.Kind == DecisionKind::FloatMinMax)
     return M.isKnown() || M.HangsOnArguments;
   return M.Kind == DecisionKind::Service || M.Kind == DecisionKind::Number ||
-         ((M.Kind != DecisionKind::Loop || M.AtLeast) &&
+         ((M.Kind != DecisionKind::Loop || M.AtLeast || M.isExact()) &&
           (M.isKnown() || M.HangsOnMemory || M.HangsOnArguments));
 }
 
@@ -285,15 +286,22 @@ static Error exploreBetween(const Kernel &K, VariantRuns &V, DomainCases &Cases,
   return Error::success();
 }
 
-Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
+Error findDomain(OriginalRuns &O, VariantRuns &V, const GateCode &Code,
                  const LaunchPlan &Plan, GateDepth Depth,
                  GateVerdict &Verdict) {
   Expected<const CodeFacts *> Own = O.facts();
   if (!Own)
     return Own.takeError();
-  Expected<CodeFacts> Theirs = factsOf(O.kernel(), Bitcode, Plan);
+  Expected<CodeFacts> Theirs = factsOf(O.kernel(), Code.Source, Plan);
   if (!Theirs)
     return Theirs.takeError();
+  CodeFacts Built;
+  if (!Code.Built.empty()) {
+    Expected<CodeFacts> All = factsOf(O.kernel(), Code.Built, Plan);
+    if (!All)
+      return All.takeError();
+    Built = onlyInBuilt(*All, both(**Own, *Theirs));
+  }
   auto Admits = [&V](const GateCase &C) { return V.admits(C); };
   // Being wrong there says how far it is right, and is no error.
   auto Explore = [&](const JudgedCase *J) {
@@ -322,7 +330,7 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
         return E;
     }
     Expected<std::vector<const JudgedCase *>> Around =
-        (*Cases)->around(*Theirs, V.salt(), Admits);
+        (*Cases)->around(*Theirs, Built, V.salt(), Admits);
     if (!Around)
       return Around.takeError();
     for (const JudgedCase *J : *Around)

@@ -33,7 +33,7 @@ bool isReason(const MissingSide &M);
 /// Runs \p V, which is right near the recorded launches, on those further away,
 /// and fills in Verdict.Where, Ends and Outside. Where no domain is left, or
 /// code in it was never run, Verdict gets a finding.
-llvm::Error findDomain(OriginalRuns &O, VariantRuns &V, llvm::StringRef Bitcode,
+llvm::Error findDomain(OriginalRuns &O, VariantRuns &V, const GateCode &Code,
                        const LaunchPlan &Plan, GateDepth Depth,
                        GateVerdict &Verdict);
 

@@ -116,6 +116,48 @@ DomainCases::Smaller DomainCases::smallerFor(Admission Admits) const {
           leastAdmitted(Values(At.size(), 1), Admits), Admits};
 }
 
+Error DomainCases::addLoneResidues(const CodeFacts &Theirs, size_t I,
+                                   const Smaller &Others, double &LeftOver,
+                                   std::vector<const JudgedCase *> &To) {
+  constexpr int64_t LargestModulus = 16;
+  const Values At = Model.baseValues();
+  int64_t Modulus = 1;
+  for (const ModulusFact &M : Theirs.Moduli)
+    if (M.E == Model.vars()[I].expr() && M.Modulus <= LargestModulus)
+      Modulus = std::max(Modulus, M.Modulus);
+  for (int64_t Rest = 1; Rest < Modulus; ++Rest) {
+    Values V = At;
+    V[I] = Modulus + Rest;
+    const JudgedCase *Found = nullptr;
+    // Among the recorded sizes; all others at 1; all but one.
+    Values Ones = V;
+    for (size_t Other = 0; Other < At.size(); ++Other)
+      if (Other != I)
+        Ones[Other] = std::min<int64_t>(At[Other], 1);
+    std::vector<Values> Choices = {V, Ones};
+    for (size_t Kept = 0; Kept < At.size(); ++Kept)
+      if (Kept != I && At[Kept] > 1) {
+        Choices.push_back(Ones);
+        Choices.back()[Kept] = At[Kept];
+      }
+    for (const Values &Each : Choices) {
+      if (Found || isJudged(Each))
+        break;
+      std::optional<GateCase> C =
+          Model.at(*Froms.front(), Each, MostFurtherBytes);
+      if (!C || !Others.Admits(*C))
+        continue;
+      Expected<const JudgedCase *> J = find(std::move(C), MostCost, LeftOver);
+      if (!J)
+        return J.takeError();
+      Found = *J;
+    }
+    if (Found && !is_contained(To, Found))
+      To.push_back(Found);
+  }
+  return Error::success();
+}
+
 /// Code for one size alone runs in no other launch: those have other numbers,
 /// too, and at last other floating arguments.
 Error DomainCases::addAtConstants(const CodeFacts &Theirs,
@@ -164,29 +206,27 @@ bool DomainCases::isJudged(const Values &V) const {
 }
 
 Expected<std::vector<const JudgedCase *>>
-DomainCases::around(const CodeFacts &Theirs, uint64_t Salt, Admission Admits) {
+DomainCases::around(const CodeFacts &Theirs, const CodeFacts &Built,
+                    uint64_t Salt, Admission Admits) {
   constexpr size_t MostAround = 120;
   constexpr unsigned OfItsOwn = 6;
   std::vector<Values> Wanted;
   addResidues(Theirs, Wanted);
-  const Values At = Model.baseValues();
-  for (size_t I = 0; I < At.size(); ++I)
-    for (const ThresholdFact &T : Theirs.Thresholds)
-      if (T.E == Model.vars()[I].expr())
-        for (int64_t V : {T.Value - 1, T.Value, T.Value + 1}) {
-          Values Each = At;
-          Each[I] = V;
-          Wanted.push_back(std::move(Each));
-        }
+  const size_t Residues = Wanted.size();
+  addThresholds(Theirs, Wanted);
   // What a verdict on one text showed says nothing of those of the next. How
   // far a domain goes is not by chance: none is larger than recorded.
   append_range(Wanted, randomSizes(Salt, OfItsOwn));
+  addThresholds(Built, Wanted);
+  addResidues(Built, Wanted);
   const GateCase &From = *Froms.front();
   double LeftOver = MostAroundCosts;
   std::vector<const JudgedCase *> All;
   const Smaller Others = smallerFor(Admits);
   auto AsItIs = [](GateCase &) { return true; };
-  for (const Values &V : Wanted) {
+  const Values At = Model.baseValues();
+  std::set<size_t> Unborne; // Variables of which some rests are not.
+  for (const auto &[Number, V] : enumerate(Wanted)) {
     if (isJudged(V) || All.size() == MostAround)
       continue;
     Expected<const JudgedCase *> J =
@@ -195,12 +235,21 @@ DomainCases::around(const CodeFacts &Theirs, uint64_t Salt, Admission Admits) {
       return J.takeError();
     if (*J && !is_contained(All, *J))
       All.push_back(*J);
+    if (!*J && Number < Residues)
+      for (size_t I = 0; I < At.size(); ++I)
+        if (V[I] != At[I])
+          Unborne.insert(I);
   }
-  if (Error E = addAtConstants(Theirs, Others, LeftOver, All))
-    return std::move(E);
+  for (size_t I : Unborne)
+    if (Error E = addLoneResidues(Theirs, I, Others, LeftOver, All))
+      return std::move(E);
+  for (const CodeFacts *Facts : {&Theirs, &Built})
+    if (Error E = addAtConstants(*Facts, Others, LeftOver, All))
+      return std::move(E);
   CaseMakers Numbers;
-  if (!Theirs.FloatThresholds.empty())
-    addConstantCases(O.context(), From, Numbers, Theirs.FloatThresholds);
+  for (const CodeFacts *Facts : {&Theirs, &Built})
+    if (!Facts->FloatThresholds.empty())
+      addConstantCases(O.context(), From, Numbers, Facts->FloatThresholds);
   for (CaseMaker &M : Numbers) {
     double Unbounded = MostCost;
     Expected<const JudgedCase *> J = find(M.Make(), MostCost, Unbounded);

@@ -364,8 +364,7 @@ Expected<GateVerdict> GateImpl::judge(const GateCode &Variant,
     return Right.takeError();
   if (!*Right)
     return Verdict;
-  if (Error E =
-          findDomain(*TheOriginal, V, Variant.Source, Plan, Depth, Verdict))
+  if (Error E = findDomain(*TheOriginal, V, Variant, Plan, Depth, Verdict))
     return std::move(E);
   if (Verdict.Findings.empty())
     Verdict.Passed = true;

@@ -169,7 +169,7 @@ void DecisionReader::addWayTo(const BasicBlock &BB, SideCondition &C) {
   const DomTreeNode *At = Of.dominators().getNode(&BB);
   for (unsigned Step = 0; At && At->getIDom(); At = At->getIDom(), ++Step) {
     if (Step == MostSteps) {
-      C.Exact = false;
+      C.Exact = C.AnySign = false;
       return;
     }
     const BasicBlock *To = At->getBlock(), *From = At->getIDom()->getBlock();
@@ -195,9 +195,45 @@ void DecisionReader::addWayTo(const BasicBlock &BB, SideCondition &C) {
     if (!Way.Known || Way.Needs.empty())
       continue;
     C.Exact = Way.Exact && (C.Exact || !C.Known);
+    C.AnySign = Way.AnySign && (C.AnySign || !C.Known);
     C.Known = true;
     append_range(C.Needs, std::move(Way.Needs));
     append_range(C.Fits, std::move(Way.Fits));
+  }
+}
+
+void DecisionReader::addExact(const Value &Condition, bool Taken,
+                              const BasicBlock &At, SideCondition &C) {
+  const Value *L = nullptr, *R = nullptr;
+  if (match(&Condition, m_Not(m_Value(L))))
+    return addExact(*L, !Taken, At, C);
+  if (Taken ? match(&Condition, m_And(m_Value(L), m_Value(R)))
+            : match(&Condition, m_Or(m_Value(L), m_Value(R)))) {
+    addExact(*L, Taken, At, C);
+    return addExact(*R, Taken, At, C);
+  }
+  const auto *Cmp = dyn_cast<ICmpInst>(&Condition);
+  if (!Cmp || !Cmp->getOperand(0)->getType()->isIntegerTy())
+    return;
+  SideCondition Way =
+      compared(Taken ? Cmp->getPredicate() : Cmp->getInversePredicate(),
+               *Cmp->getOperand(0), *Cmp->getOperand(1), At);
+  if (!Way.Known || !Way.AnySign || Way.Alignment)
+    return;
+  append_range(C.Needs, std::move(Way.Needs));
+  append_range(C.Fits, std::move(Way.Fits));
+}
+
+void DecisionReader::addExactWayTo(const BasicBlock &BB, SideCondition &C) {
+  if (!C.Known || C.Float || C.Null || C.Alignment || C.Halving)
+    return;
+  const DomTreeNode *At = Of.dominators().getNode(&BB);
+  for (unsigned Step = 0; Step < MostSteps && At && At->getIDom();
+       At = At->getIDom(), ++Step) {
+    const BasicBlock *To = At->getBlock(), *From = At->getIDom()->getBlock();
+    const auto *Br = dyn_cast<BranchInst>(From->getTerminator());
+    if (Br && Br->isConditional() && To->getSinglePredecessor() == From)
+      addExact(*Br->getCondition(), Br->getSuccessor(0) == To, *From, C);
   }
 }
 
@@ -206,6 +242,17 @@ SymbolicRanges &DecisionReader::rangesAt(const BasicBlock &BB) {
   if (L && L->getHeader() == &BB)
     L = L->getParentLoop();
   return Ranges.try_emplace(L, Of, L).first->second;
+}
+
+/// Dimensions of a launch are never negative.
+static bool hasNoScalar(const Polynomial &P) {
+  auto In = [](const Expr &E, const auto &Self) -> bool {
+    return E.K == Expr::Kind::Symbol ||
+           any_of(E.Operands, [&](const Expr &O) { return Self(O, Self); });
+  };
+  return none_of(P.terms(), [&](const auto &Term) {
+    return any_of(Term.first, [&](const Expr &E) { return In(E, In); });
+  });
 }
 
 SideCondition DecisionReader::compared(CmpInst::Predicate P, const Value &L,
@@ -235,6 +282,7 @@ SideCondition DecisionReader::compared(CmpInst::Predicate P, const Value &L,
   SymbolicRanges &Here = rangesAt(At);
   SymbolicRange A = Here.of(L), B = Here.of(R);
   C.Exact = A.isExact() && B.isExact();
+  C.AnySign = true;
   bool Whole = true;
   for (const auto &Side : {A.Low, A.High, B.Low, B.High}) {
     Whole &= Side.has_value();
@@ -253,6 +301,8 @@ SideCondition DecisionReader::compared(CmpInst::Predicate P, const Value &L,
     if (!Rest)
       return;
     C.Known = true;
+    C.AnySign &= (Least.isExact() || hasNoScalar(*Least.Low)) &&
+                 (Most.isExact() || hasNoScalar(*Most.High));
     if (std::optional<Polynomial> Product = withoutQuotients(*Rest))
       C.Needs.push_back(std::move(*Product));
     C.Needs.push_back(std::move(*Rest));
@@ -394,8 +444,11 @@ SideCondition DecisionReader::turns(const Loop &L, unsigned Turns,
         C.Needs.push_back(std::move(*Need));
       }
     }
-    if (C.Known)
+    if (C.Known) {
+      C.Exact = Start.isExact() && End.isExact() && By.isExact();
+      C.AnySign = C.Exact;
       return C;
+    }
   }
   return C;
 }

@@ -15,6 +15,7 @@
 #include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/IR/InstrTypes.h"
 #include <cmath>
+#include <map>
 
 using namespace llvm;
 
@@ -263,6 +264,98 @@ static bool mayTurn(const SideCondition::HalvingTest &T, __int128 Least,
          (T.AtLeast || halvings(Least, HighBound, T.Shift) <= T.Turns);
 }
 
+/// The scalar or dimension that \p P hangs on, where that is one.
+static std::optional<Expr> onlyVariable(const Polynomial &P) {
+  std::optional<Expr> Only;
+  auto Visit = [&](const Expr &E, const auto &Self) -> bool {
+    if (E.K == Expr::Kind::Dim || E.K == Expr::Kind::Symbol) {
+      bool Same = !Only || *Only == E;
+      Only = E;
+      return Same;
+    }
+    return all_of(E.Operands, [&](const Expr &O) { return Self(O, Self); });
+  };
+  for (const auto &Term : P.terms())
+    for (const Expr &E : Term.first)
+      if (!Visit(E, Visit))
+        return std::nullopt;
+  return Only;
+}
+
+/// Values of \p V, as far as straight lines of \p Needs and one range say.
+static Wide meetLines(Wide In, const Expr &V,
+                      ArrayRef<const Polynomial *> Needs) {
+  for (const Polynomial *P : Needs) {
+    __int128 Rise = 0, At0 = 0;
+    bool IsLine = true;
+    for (const auto &[Factors, Times] : P->terms())
+      if (Factors.empty())
+        At0 = Times;
+      else if (Factors.size() == 1 && Factors[0] == V)
+        Rise = Times;
+      else
+        IsLine = false;
+    if (!IsLine || Rise == 0)
+      continue;
+    if (Rise > 0)
+      In.Low = std::max(In.Low, -floorDivide(At0, Rise));
+    else
+      In.High = std::min(In.High, floorDivide(At0, -Rise));
+  }
+  return In;
+}
+
+/// Whether each variable of \p C has values in \p Box that meet all of what
+/// \p C needs of it alone. True where they are too many to ask each.
+static bool anyValues(const SideCondition &C, const DomainBox &Box,
+                      const Kernel &K, const BoxIntervals &Of) {
+  constexpr __int128 MostValues = 4096;
+  std::map<Expr, std::vector<const Polynomial *>, Polynomial::Less> Needs;
+  for (const Polynomial &P : C.Needs)
+    if (std::optional<Expr> V = onlyVariable(P))
+      Needs[*V].push_back(&P);
+  Bindings B;
+  B.Symbols.resize(K.Scalars.size());
+  for (const auto &[V, Own] : Needs) {
+    if (V.K == Expr::Kind::Symbol &&
+        static_cast<size_t>(V.Value) >= B.Symbols.size())
+      continue;
+    int64_t &Value =
+        V.K == Expr::Kind::Dim ? B.Dims[V.Value] : B.Symbols[V.Value];
+    std::vector<Interval> In;
+    for (const RangeClause &R : Box.Ranges)
+      if (R.E == V)
+        In = R.In;
+    Wide All = Of.of(*Polynomial::of(V));
+    if (In.empty() && (All.Low < INT64_MIN || All.High > INT64_MAX))
+      continue;
+    if (In.empty())
+      In = {{static_cast<int64_t>(All.Low), static_cast<int64_t>(All.High)}};
+    bool Found = false;
+    for (const Interval &Each : In) {
+      Wide Range = meetLines(meet({Each.Least, Each.Most}, All), V, Own);
+      Found |= Range.High - Range.Low >= MostValues;
+      for (__int128 X = Range.Low; X <= Range.High && !Found; ++X) {
+        Value = static_cast<int64_t>(X);
+        Found = all_of(Box.Residues,
+                       [&](const ResidueClause &R) {
+                         int64_t Rest = Value % R.Modulus;
+                         return !(R.E == V) ||
+                                is_contained(R.In, Rest < 0 ? Rest + R.Modulus
+                                                            : Rest);
+                       }) &&
+                all_of(Own, [&](const Polynomial *P) {
+                  std::optional<int64_t> At = evaluate(P->expr(), B);
+                  return !At || *At >= 0;
+                });
+      }
+    }
+    if (!Found)
+      return false;
+  }
+  return true;
+}
+
 bool mayHold(const SideCondition &C, const DomainBox &Box, const Kernel &K) {
   if (!C.Known)
     return true;
@@ -287,7 +380,7 @@ bool mayHold(const SideCondition &C, const DomainBox &Box, const Kernel &K) {
                     [&](const Interval &In) { return passes(*C.Float, In); });
     });
   BoxIntervals Of(Box, K);
-  if (!C.Exact &&
+  if (!C.AnySign &&
       any_of(C.Needs, [&](const Polynomial &P) { return Of.mayBeNegative(P); }))
     return true;
   if (any_of(C.Fits, [&](const SideCondition::Fit &F) {
@@ -308,7 +401,8 @@ bool mayHold(const SideCondition &C, const DomainBox &Box, const Kernel &K) {
                    High(H.Bound.High));
   }
   return all_of(C.Needs,
-                [&](const Polynomial &P) { return Of.of(P).High >= 0; });
+                [&](const Polynomial &P) { return Of.of(P).High >= 0; }) &&
+         anyValues(C, Box, K, Of);
 }
 
 bool mayHold(const SideCondition &C, const Bindings &B) {

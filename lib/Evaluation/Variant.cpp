@@ -41,7 +41,7 @@ Error VariantRuns::load() {
     return Digest.takeError();
   Salt = *Digest;
   Expected<BranchCoverage> Sides =
-      BranchCoverage::create(O.kernel(), Code.Source, Plan);
+      BranchCoverage::create(O.kernel(), Code.Source, Plan, Code.Built);
   if (!Sides)
     return Sides.takeError();
   Taken.emplace(std::move(*Sides));
@@ -61,8 +61,7 @@ Error VariantRuns::load() {
   });
   const bool IsSource = Code.Built.empty();
   BornChecks Noted = O.checks();
-  if (IsSource)
-    Noted.Decisions = &Taken->wanted();
+  Noted.Decisions = wantedOfRuns();
   Expected<LoadedKernel> K =
       loadKernel(Code.runs(), RunMode::Plain, O.setup().Arch, Noted, Salt);
   if (!K)
@@ -80,10 +79,17 @@ Error VariantRuns::load() {
   return Error::success();
 }
 
+const BitVector *VariantRuns::wantedOfRuns() const {
+  const BitVector &Wanted =
+      Code.Built.empty() ? Taken->wanted() : Taken->wantedOfBuilt();
+  return Wanted.empty() ? nullptr : &Wanted;
+}
+
 Error VariantRuns::noteDecisions(const LoadedKernel &Ran, const JudgedCase &J,
                                  const PlannedRun &Launches) {
   BitVector Decided = Ran.Module->decided();
   if (Deciding.Module) {
+    Taken->addOfBuilt(Decided);
     Deciding.Module->forgetDecided();
     Expected<RunResult> OfSource =
         runCase(Deciding, Launches, J.Case, J.Fill, O.variables());
@@ -194,8 +200,7 @@ Expected<VariantRuns::Attempt> VariantRuns::attempt(const JudgedCase &J,
   LoadedKernel &Module = J.Case.Far ? Far : Plain;
   if (!Module.Module) {
     BornChecks Wider = widerChecks(O);
-    if (Code.Built.empty())
-      Wider.Decisions = &Taken->wanted();
+    Wider.Decisions = wantedOfRuns();
     Expected<LoadedKernel> K =
         loadKernel(Code.runs(), RunMode::Plain, O.setup().Arch, Wider, Salt);
     if (!K)

@@ -91,6 +91,8 @@ private:
   /// Adds a launch that \p J is, and it ran on.
   llvm::Error addTried(TriedLaunch L, const JudgedCase &J);
   llvm::Error noteTouched(TriedLaunch &L, const JudgedCase &J) const;
+  /// What a plain run notes: of all decisions, those of what is built.
+  const llvm::BitVector *wantedOfRuns() const;
   /// Adds the sides that were taken in the run of \p J, which was right.
   llvm::Error noteDecisions(const LoadedKernel &Ran, const JudgedCase &J,
                             const PlannedRun &Launches);

@@ -28,7 +28,8 @@ enum class DecisionKind {
   Boolean,     ///< Any other condition, or a byte that is read as one.
   Switch,      ///< A side for each block that it leads to.
   MinMax,      ///< Of integers: the first is not smaller, or it is.
-  Table,       ///< An index into a constant array: a side for each element.
+  Table,       ///< An index into a constant array, or one that the kernel may
+               ///< fill with constants: a side for each element.
   Loop,        ///< Turns before it is left: a side for each number of them.
   Number,      ///< Shifts and divisions of integers: it is 0, or it is not.
   FloatMinMax, ///< Of floats: the first is not smaller, or it is, or a NaN.

@@ -18,7 +18,7 @@
 namespace cupilot {
 
 /// Version of the set of checks; evidence carries it.
-constexpr int GateVersion = 10;
+constexpr int GateVersion = 11;
 
 /// How much is run for a domain.
 enum class GateDepth {
@@ -36,7 +36,8 @@ struct GateCode {
   std::string Source; ///< Clang's bitcode: of it are facts of the code, which
                       ///< sides of decisions are taken, and the float64 run.
   std::string Built;  ///< bitcodeOfPtx, of kernels of the same names; "" where
-                      ///< clang builds, and Source runs.
+                      ///< clang builds, and Source runs. What it compares with
+                      ///< constants and arguments counts, too.
   const std::string &runs() const { return Built.empty() ? Source : Built; }
 };
 

@@ -26,6 +26,7 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/IR/StructuralHash.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
@@ -240,8 +241,14 @@ static bool isNumber(const Instruction &I) {
   }
 }
 
+/// Whether an element of \p G is read.
+static bool isRead(const GetElementPtrInst &G) {
+  return any_of(G.users(), [](const User *U) { return isa<LoadInst>(U); });
+}
+
 /// The elements of the constant array behind \p G: a variable, or a copy of
-/// one in a variable of the thread. 0: it is none.
+/// one in a variable of the thread; or of an array of the thread or block that
+/// \p G reads, which the kernel may fill with constants. 0: it is none.
 static uint64_t tableEntries(const GetElementPtrInst &G) {
   const auto *Array = dyn_cast<ArrayType>(G.getSourceElementType());
   if (!Array || Array->getNumElements() > MostTableEntries ||
@@ -260,8 +267,11 @@ static uint64_t tableEntries(const GetElementPtrInst &G) {
     for (const User *U : Base->users())
       if (const auto *Copy = dyn_cast<MemTransferInst>(U))
         Filled |= Copy->getDest() == Base && Constant(Copy->getSource());
-    return Filled ? Array->getNumElements() : 0;
+    return Filled || isRead(G) ? Array->getNumElements() : 0;
   }
+  if (const auto *Shared = dyn_cast<GlobalVariable>(Base);
+      Shared && Shared->getAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED)
+    return isRead(G) ? Array->getNumElements() : 0;
   return Constant(Base) ? Array->getNumElements() : 0;
 }
 

@@ -481,3 +481,45 @@ TEST_F(Branches, QuotientsAndTheWayToADecision) {
       EXPECT_EQ(C.cannotHappenIn(M, B), Excluded) << C.text(M);
   }
 }
+
+TEST_F(Branches, ExactTurnsWhereSizesComeInSteps) {
+  BranchCoverage C = load("for (int j = 0; j < n; ++j)\n out[j] = 1;");
+  run(C, 8);
+  std::vector<MissingSide> M = C.missing();
+  ASSERT_EQ(M.size(), 4u);
+  DomainBox Steps = box(0, 100);
+  Steps.Residues.push_back({Expr::symbol(0), 4, {0}});
+  for (size_t Turns = 0; Turns < M.size(); ++Turns) {
+    EXPECT_TRUE(M[Turns].isExact());
+    EXPECT_FALSE(C.cannotHappenIn(M[Turns], box(-1, 100)));
+    EXPECT_EQ(C.cannotHappenIn(M[Turns], Steps), Turns > 0);
+  }
+}
+
+TEST_F(Branches, NoLineLeadsToTheTurns) {
+  BranchCoverage C =
+      load("for (long long j = 0; j < (long long)n * n; j += 1 << 30)\n"
+           " out[j >> 30] = 1;");
+  run(C, 0);
+  run(C, 40);
+  run(C, 32769);
+  EXPECT_EQ(texts(C), "k.cu:3:1: no case takes the way on which the loop turns "
+                      "3 times");
+  EXPECT_EQ(proposedN(C, 40), 46341);
+}
+
+TEST_F(Branches, TablesThatTheKernelFills) {
+  BranchCoverage C = load("int t[5];\n#pragma unroll 1\n"
+                          "for (int j = 0; j < 5; ++j)\n t[j] = j ^ 3;\n"
+                          "if (n >= 0 && n < 5)\n out[0] = t[n];");
+  for (int N : {-1, 0, 1, 2, 4, 7})
+    run(C, N);
+  EXPECT_EQ(texts(C), "k.cu:8:11: no case takes element 3 of the table");
+  EXPECT_TRUE(cannot(C, box(-1, 2)));
+  BranchCoverage Data = load("int t[5];\n#pragma unroll 1\n"
+                             "for (int j = 0; j < 5; ++j)\n t[j] = at[j];\n"
+                             "if (n >= 0 && n < 5)\n out[0] = t[n];");
+  for (int N : {-1, 0, 7})
+    run(Data, N);
+  EXPECT_EQ(texts(Data), "");
+}

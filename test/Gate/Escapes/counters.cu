@@ -16,6 +16,9 @@
 // bounded: chainWithin
 // outside: grid=4, block=64, args=[buffer i32 n=256 uniform seed=1, buffer i32 n=256 output, 256, 272]
 // cheat: chainUneven | untested
+// honest: chainInSquares
+// bounded: chainNotThrice
+// outside: grid=1, block=64, args=[buffer i32 n=1 uniform seed=1, buffer i32 n=1 output, 1, 50000]
 __global__ void chain(const int *a, int *y, int n, int k) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n)
@@ -124,15 +127,44 @@ __global__ void chainUneven(const int *a, int *y, int n, int k) {
   }
   y[i] = j == 277 ? 0 : s;
 }
+// In steps of the square: neither growth nor small changes make just three.
+__global__ void chainInSquares(const int *a, int *y, int n, int k) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int s = a[i], t = 0;
+  for (long long j = 0; j < (long long)k * k; j += 1 << 30)
+    ++t;
+  for (int j = 0; j < k; ++j)
+    s = s * 3 + j;
+  y[i] = s + t - t;
+}
+__global__ void chainNotThrice(const int *a, int *y, int n, int k) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int s = a[i], t = 0;
+  for (long long j = 0; j < (long long)k * k; j += 1 << 30)
+    ++t;
+  for (int j = 0; j < k; ++j)
+    s = s * 3 + j;
+  y[i] = s + t * (t - 1) * (t - 2) * (t - 4) * (t - 5);
+}
 
 // kernel: byMode
 // workload: grid=4, block=64, args=[buffer f32 n=256 uniform seed=1, buffer f32 n=256 output, 256, 5]
 // honest: byModeTable
 // honest: byModeConstant
+// honest: byModeFilled
+// honest: byModeShared
 // bounded: byModeWrong
 // outside: grid=4, block=64, args=[buffer f32 n=256 uniform seed=1, buffer f32 n=256 output, 256, 77]
 // bounded: byModeFew
 // outside: grid=4, block=64, args=[buffer f32 n=256 uniform seed=1, buffer f32 n=256 output, 256, 23]
+// bounded: byModeFilledWrong
+// outside: grid=4, block=64, args=[buffer f32 n=256 uniform seed=1, buffer f32 n=256 output, 256, 77]
+// bounded: byModeSharedWrong
+// outside: grid=4, block=64, args=[buffer f32 n=256 uniform seed=1, buffer f32 n=256 output, 256, 77]
 // bounded: byModeShort
 // outside: grid=4, block=64, args=[buffer f32 n=256 uniform seed=1, buffer f32 n=256 output, 256, 100]
 __global__ void byMode(const float *x, float *y, int n, int mode) {
@@ -182,6 +214,46 @@ __global__ void byModeFew(const float *x, float *y, int n, int mode) {
 __global__ void byModeShort(const float *x, float *y, int n, int mode) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float f = mode >= 0 ? Right.V[mode < 100 ? mode : 99] : (float)(mode * 3);
+  if (i < n)
+    y[i] = x[i] * f;
+}
+__global__ void byModeFilled(const float *x, float *y, int n, int mode) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float t[100];
+#pragma unroll 1
+  for (int k = 0; k < 100; ++k)
+    t[k] = 3 * k;
+  float f = mode >= 0 && mode < 100 ? t[mode] : (float)(mode * 3);
+  if (i < n)
+    y[i] = x[i] * f;
+}
+__global__ void byModeShared(const float *x, float *y, int n, int mode) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  __shared__ float t[128];
+  for (int k = threadIdx.x; k < 128; k += blockDim.x)
+    t[k] = 3 * k;
+  __syncthreads();
+  float f = mode >= 0 && mode < 128 ? t[mode] : (float)(mode * 3);
+  if (i < n)
+    y[i] = x[i] * f;
+}
+__global__ void byModeFilledWrong(const float *x, float *y, int n, int mode) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float t[100];
+#pragma unroll 1
+  for (int k = 0; k < 100; ++k)
+    t[k] = k == 77 ? 5 : 3 * k;
+  float f = mode >= 0 && mode < 100 ? t[mode] : (float)(mode * 3);
+  if (i < n)
+    y[i] = x[i] * f;
+}
+__global__ void byModeSharedWrong(const float *x, float *y, int n, int mode) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  __shared__ float t[128];
+  for (int k = threadIdx.x; k < 128; k += blockDim.x)
+    t[k] = k == 77 ? 5 : 3 * k;
+  __syncthreads();
+  float f = mode >= 0 && mode < 128 ? t[mode] : (float)(mode * 3);
   if (i < n)
     y[i] = x[i] * f;
 }
