@@ -168,7 +168,8 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
              // As captured, whole or reduced.
              !J.Case.Doubtful && !J.Case.Probe,
              J.Lean.empty() || Contract.Biased ? std::nullopt
-                                               : std::optional(J.Lean[I])},
+                                               : std::optional(J.Lean[I]),
+             J.Case.OnlyFinite},
             Errors)) {
       if (M->Bitwise)
         return Fail(GateReason::Mismatch,
