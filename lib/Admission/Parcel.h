@@ -1,4 +1,4 @@
-//===- Parcel.h - Messages to and from cupilot-compile -*- C++ -*-===//
+//===- Parcel.h - Texts and what becomes of them as messages -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,23 +10,11 @@
 
 #include "cupilot/Admission/TextCompiler.h"
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace cupilot {
 
-/// A message: any bytes, since texts and bitcode are.
-using Parcel = std::vector<std::string>;
-
-/// False when the other end is gone.
-bool sendParcel(int FD, const Parcel &P);
-
-enum class ParcelEnd { Whole, Closed, Late };
-/// Waits \p Seconds at most for the next bytes; 0 is for ever.
-ParcelEnd receiveParcel(int FD, Parcel &P, unsigned Seconds);
-
-Parcel toParcel(const TextRequest &Text, const TextLimits &Limits);
-std::optional<TextRequest> requestFrom(const Parcel &P, TextLimits &Limits);
+Parcel toParcel(const TextRequest &Text, const ProcessLimits &Limits);
+std::optional<TextRequest> requestFrom(const Parcel &P, ProcessLimits &Limits);
 Parcel toParcel(const CompiledText &Text);
 std::optional<CompiledText> answerFrom(const Parcel &P);
 

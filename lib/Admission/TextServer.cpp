@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// cupilot-compile has one thread, reads what is the same for many texts
-// (flags, parsed headers) once, and makes a copy of itself for each text. The
-// copy has limits and dies with its text.
+// Reads what is the same for many texts (flags, parsed headers) once, and
+// compiles each in a copy of the process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,26 +20,12 @@
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/Frontend/CompilerInvocation.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
-#include <csignal>
-#include <fcntl.h>
 #include <map>
-#include <new>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace llvm;
 
 namespace cupilot {
-
-/// Exit status of a copy that got no more memory.
-static constexpr int OutOfMemory = 86;
 
 namespace {
 /// What is the same for all texts with the same flags.
@@ -56,10 +41,7 @@ public:
 
 private:
   Expected<const Prepared *> prepared(const TextRequest &Text);
-  Parcel answer(const TextRequest &Text, const TextLimits &Limits);
-  std::optional<Parcel> answerOnce(const Prepared &P, const TextRequest &Text,
-                                   const TextLimits &Limits,
-                                   std::string &Disturbed);
+  Expected<Parcel> answer(const TextRequest &Text, const ProcessLimits &Limits);
 
   /// By folder and name, architecture, flags.
   std::map<std::tuple<std::string, std::string, std::vector<std::string>>,
@@ -134,130 +116,37 @@ static CompiledText compileHere(const Prepared &P, const TextRequest &Text) {
   return Result;
 }
 
-static void limit(int What, uint64_t Soft, uint64_t Hard) {
-  rlimit L{rlim_t(Soft), rlim_t(Hard)};
-  ::setrlimit(__rlimit_resource_t(What), &L);
-}
-
-static void restrictSelf(const TextLimits &Limits) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  limit(RLIMIT_CPU, Limits.CpuSeconds, Limits.CpuSeconds + 2);
-  limit(RLIMIT_AS, Limits.AddressBytes, Limits.AddressBytes);
-  limit(RLIMIT_CORE, 0, 0);
-  limit(RLIMIT_FSIZE, 0, 0); // It writes to its pipe only.
-  std::set_new_handler([] { ::_exit(OutOfMemory); });
-  remove_bad_alloc_error_handler();
-  install_bad_alloc_error_handler(
-      [](void *, const char *, bool) { ::_exit(OutOfMemory); });
-}
-
-static double processorSeconds(const rusage &Used) {
-  auto Seconds = [](const timeval &T) {
-    return double(T.tv_sec) + double(T.tv_usec) / 1e6;
-  };
-  return Seconds(Used.ru_utime) + Seconds(Used.ru_stime);
-}
-
-static bool isKilled(int Status) {
-  return WIFSIGNALED(Status) && WTERMSIG(Status) == SIGKILL;
-}
-
-static CompiledText fateOf(int Status, const TextLimits &Limits) {
+static CompiledText fateOf(const CopyResult &Copy) {
   CompiledText Text;
-  bool Time =
-      isKilled(Status) || (WIFSIGNALED(Status) && WTERMSIG(Status) == SIGXCPU);
-  if (Time || (WIFEXITED(Status) && WEXITSTATUS(Status) == OutOfMemory)) {
-    Text.Fate = TextFate::BeyondLimits;
-    Text.Message = Time ? "the compiler was still busy with it after " +
-                              utostr(Limits.CpuSeconds) + " s of processor time"
-                        : "the compiler needs more than " +
-                              utostr(Limits.AddressBytes >> 20) + " MiB for it";
-  } else {
-    Text.Fate = TextFate::Crashes;
-  }
+  Text.Fate = Copy.Fate == CopyFate::BeyondLimits ? TextFate::BeyondLimits
+                                                  : TextFate::Crashes;
+  Text.Message = Copy.Message;
   return Text;
 }
 
-/// A message for a machine that cannot do it; no verdict.
-static Parcel fault(const Twine &Why, const Twine &Hint = "") {
-  return {"fault", Why.str(), Hint.str()};
-}
-
-/// Nothing if the machine kept the copy from its work, which says nothing of
-/// the text: \p Disturbed then says how.
-std::optional<Parcel> TextServer::answerOnce(const Prepared &P,
-                                             const TextRequest &Text,
-                                             const TextLimits &Limits,
-                                             std::string &Disturbed) {
-  int Ends[2];
-  if (::pipe2(Ends, O_CLOEXEC))
-    return fault("no pipe for a process that compiles");
-  pid_t Copy = ::fork();
-  if (Copy == 0) {
-    ::close(Ends[0]);
-    restrictSelf(Limits);
-    bool Sent = sendParcel(Ends[1], toParcel(compileHere(P, Text)));
-    ::_exit(Sent ? 0 : 1);
-  }
-  ::close(Ends[1]);
-  if (Copy < 0) {
-    ::close(Ends[0]);
-    return fault("no process to compile in");
-  }
-  const unsigned Wall =
-      Limits.WallSeconds ? Limits.WallSeconds : Limits.CpuSeconds * 10 + 60;
-  Parcel Received;
-  ParcelEnd End = receiveParcel(Ends[0], Received, Wall);
-  ::close(Ends[0]);
-  if (End == ParcelEnd::Late)
-    ::kill(Copy, SIGKILL);
-  int Status = 0;
-  rusage Used{};
-  while (::wait4(Copy, &Status, 0, &Used) < 0 && errno == EINTR)
-    ;
-  if (End == ParcelEnd::Whole && answerFrom(Received))
-    return Received;
-  // A copy that used its time up is the text's doing, whoever ended it.
-  const double Seconds = processorSeconds(Used);
-  if ((End == ParcelEnd::Late || isKilled(Status)) &&
-      Seconds < Limits.CpuSeconds) {
-    raw_string_ostream Says(Disturbed);
-    if (End == ParcelEnd::Late)
-      Says << format("got %.1f s of processor time in %u s", Seconds, Wall);
-    else
-      Says << format("was killed after %.1f s of processor time", Seconds);
-    return std::nullopt;
-  }
-  return toParcel(fateOf(Status, Limits));
-}
-
-Parcel TextServer::answer(const TextRequest &Text, const TextLimits &Limits) {
+Expected<Parcel> TextServer::answer(const TextRequest &Text,
+                                    const ProcessLimits &Limits) {
   Expected<const Prepared *> P = prepared(Text);
   if (!P)
-    return fault(toString(P.takeError()));
-  std::string First, Second;
-  for (std::string *Disturbed : {&First, &Second})
-    if (std::optional<Parcel> Answer =
-            answerOnce(**P, Text, Limits, *Disturbed))
-      return std::move(*Answer);
-  return fault("a process that compiles a text " + First +
-                   ", and when it was tried again, " + Second,
-               "this machine has too much to do, or too little memory; end "
-               "other programs, and run the command again");
+    return P.takeError();
+  Expected<CopyResult> Copy = runInCopy(
+      Limits, [&] { return toParcel(compileHere(**P, Text)); },
+      [](const Parcel &Answer) { return answerFrom(Answer).has_value(); });
+  if (!Copy)
+    return Copy.takeError();
+  return Copy->Fate == CopyFate::Answers ? std::move(Copy->Answer)
+                                         : toParcel(fateOf(*Copy));
 }
 
 int TextServer::run() {
-  ::signal(SIGPIPE, SIG_IGN);
-  Parcel Request;
-  while (receiveParcel(STDIN_FILENO, Request, 0) == ParcelEnd::Whole) {
-    TextLimits Limits;
-    std::optional<TextRequest> Text = requestFrom(Request, Limits);
-    if (!Text)
-      return int(ExitCode::Usage);
-    if (!sendParcel(STDOUT_FILENO, answer(*Text, Limits)))
-      break;
-  }
-  return int(ExitCode::Done);
+  return serveRequests(
+      [&](const Parcel &Request) -> Expected<std::optional<Parcel>> {
+        ProcessLimits Limits;
+        std::optional<TextRequest> Text = requestFrom(Request, Limits);
+        if (!Text)
+          return std::nullopt;
+        return answer(*Text, Limits);
+      });
 }
 
 int serveTexts() { return TextServer().run(); }

@@ -9,21 +9,15 @@
 #include "Check/BlockShadow.h"
 #include "Execute/Launch.h"
 #include "Execute/WideMemory.h"
+#include "HostCode.h"
 #include "HostJit.h"
 #include "Lower/Lowering.h"
 #include "ModuleSource.h"
-#include "PartCache.h"
 #include "PtxModule.h"
 #include "cupilot/CpuDevice/PtxModule.h"
 #include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Support/Error.h"
-#include "cupilot/Support/Nvptx.h"
-#include "cupilot/Support/Pipeline.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/Vectorize/LoadStoreVectorizer.h"
 #include <mutex>
 
 using namespace llvm;
@@ -33,10 +27,6 @@ namespace cupilot {
 char UnsupportedError::ID = 0;
 
 CpuModule::~CpuModule() = default;
-
-/// The part that all kernels are in, and the one of the variables that kernels
-/// in parts of their own have in common. No kernel has such names.
-static constexpr StringRef WholeName = "<all>", VariablesName = "<variables>";
 
 namespace {
 /// A compiled part of a module: all of it, a kernel, or the variables.
@@ -93,7 +83,6 @@ private:
   /// The part \p Name, compiled if it has not been.
   Expected<ModulePart *> part(StringRef Name) const;
   Expected<std::unique_ptr<ModulePart>> makePart(StringRef Name) const;
-  Expected<CompiledPart> compile(StringRef Name, bool AsCompiled) const;
   /// Where the variables that the program sees are.
   Expected<ModulePart *> variables() const {
     return part(Index.IsWhole ? WholeName : VariablesName);
@@ -119,30 +108,6 @@ private:
 };
 } // namespace
 
-/// Optimises \p M for the GPU as LLVM does. Loads that PTX marks as of constant
-/// memory are marked here too.
-static Error optimizeAsCompiled(Module &M, StringRef Arch) {
-  Expected<std::unique_ptr<TargetMachine>> Target = nvptxMachine(M, Arch);
-  if (!Target)
-    return Target.takeError();
-  optimizeForNvptx(M, **Target);
-  ModulePassManager Wide;
-  Wide.addPass(createModuleToFunctionPassAdaptor(LoadStoreVectorizerPass()));
-  Pipeline(Target->get()).run(std::move(Wide), M);
-  for (Function &F : M) {
-    if (F.getCallingConv() != CallingConv::PTX_Kernel)
-      continue;
-    for (Instruction &I : instructions(F))
-      if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple())
-        if (const auto *A = dyn_cast<Argument>(
-                getUnderlyingObject(Load->getPointerOperand(), 32));
-            A && A->hasNoAliasAttr() && A->onlyReadsMemory())
-          Load->setMetadata(LLVMContext::MD_invariant_load,
-                            MDNode::get(M.getContext(), {}));
-  }
-  return Error::success();
-}
-
 static Error cannotLink(const Twine &What, Error Why) {
   return make_error<UnsupportedError>(
       "the cpu device cannot link " + What + ": " + toString(std::move(Why)),
@@ -150,51 +115,13 @@ static Error cannotLink(const Twine &What, Error Why) {
       "supported");
 }
 
-/// Lowers and compiles one part. \p AsCompiled: as LLVM optimises it for the
-/// GPU.
-Expected<CompiledPart> JitModule::compile(StringRef Name,
-                                          bool AsCompiled) const {
-  LLVMContext Context;
-  Expected<std::unique_ptr<Module>> M =
-      Name == WholeName       ? Source.whole(Context)
-      : Name == VariablesName ? Source.variables(Context)
-                              : Source.only(Name, Context);
-  if (!M)
-    return M.takeError();
-  CompiledPart Part;
-  if (Name == VariablesName) {
-    Part.Tables = lowerVariables(**M);
-  } else {
-    // What PTX says has been compiled already.
-    AsCompiled &= !isMadeOfPtx(**M);
-    if (AsCompiled)
-      if (Error E = optimizeAsCompiled(**M, Options.Arch))
-        return std::move(E);
-    Expected<LoweredModule> Tables = lowerModule(**M, Options);
-    if (!Tables)
-      return Tables.takeError();
-    Part.Tables = std::move(*Tables);
-    // Intrinsics that only the optimiser makes.
-    if (AsCompiled && any_of(Part.Tables.Kernels, [](const LoweredKernel &K) {
-          return !K.Unsupported.empty();
-        }))
-      return compile(Name, /*AsCompiled=*/false);
-    if (Name != WholeName)
-      forgetVariables(**M, Part.Tables);
-  }
-  Expected<std::unique_ptr<MemoryBuffer>> Object = Jit->compile(**M);
-  if (!Object)
-    return Object.takeError();
-  Part.Object = (*Object)->getBuffer().str();
-  return Part;
-}
-
 Expected<std::unique_ptr<ModulePart>>
 JitModule::makePart(StringRef Name) const {
   std::optional<CompiledPart> Known = Cache.part(Name);
   if (!Known) {
-    Expected<CompiledPart> Made =
-        compile(Name, Options.Count && Options.AsCompiled);
+    Expected<CompiledPart> Made = Options.Apart
+                                      ? compilePartApart(Source, Name, Options)
+                                      : compilePart(Source, Name, Options);
     if (!Made)
       return Made.takeError();
     Cache.keep(Name, Made->Tables, Made->Object);
@@ -212,6 +139,9 @@ JitModule::makePart(StringRef Name) const {
       return Library.takeError();
     Part->Library = *Library;
   }
+  if (std::vector<uint8_t> &Decided = Part->Tables.Decided; !Decided.empty())
+    if (Error E = Jit->define(*Part->Library, DecidedName, Decided.data()))
+      return std::move(E);
   if (Error E = Jit->add(*Part->Library,
                          MemoryBuffer::getMemBufferCopy(Known->Object, Name)))
     return std::move(E);

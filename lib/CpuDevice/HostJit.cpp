@@ -68,6 +68,23 @@ Expected<std::string> hostTarget() {
          Host->getFeatures().getString();
 }
 
+Error prepareHost() {
+  initializeHost();
+  return targetBuilder().takeError();
+}
+
+Expected<std::unique_ptr<MemoryBuffer>> hostObject(Module &M) {
+  initializeHost();
+  Expected<orc::JITTargetMachineBuilder> Builder = targetBuilder();
+  if (!Builder)
+    return Builder.takeError();
+  Expected<std::unique_ptr<TargetMachine>> Machine =
+      Builder->createTargetMachine();
+  if (!Machine)
+    return Machine.takeError();
+  return orc::SimpleCompiler(**Machine)(M);
+}
+
 static Error defineRuntime(orc::LLJIT &Jit) {
   orc::SymbolMap Symbols;
   for (const RuntimeSymbol &S : runtimeSymbols())
@@ -88,16 +105,14 @@ Expected<std::unique_ptr<HostJit>> HostJit::create() {
     return Jit.takeError();
   if (Error E = defineRuntime(**Jit))
     return std::move(E);
-  return std::unique_ptr<HostJit>(
-      new HostJit(std::move(*Jit), std::move(*Builder)));
+  return std::unique_ptr<HostJit>(new HostJit(std::move(*Jit)));
 }
 
-Expected<std::unique_ptr<MemoryBuffer>> HostJit::compile(Module &M) {
-  Expected<std::unique_ptr<TargetMachine>> Machine =
-      Builder.createTargetMachine();
-  if (!Machine)
-    return Machine.takeError();
-  return orc::SimpleCompiler(**Machine)(M);
+Error HostJit::define(orc::JITDylib &In, StringRef Symbol, void *Address) {
+  orc::SymbolMap Symbols;
+  Symbols[Jit->mangleAndIntern(Symbol)] = {orc::ExecutorAddr::fromPtr(Address),
+                                           JITSymbolFlags::Exported};
+  return In.define(orc::absoluteSymbols(std::move(Symbols)));
 }
 
 Expected<orc::JITDylib *> HostJit::createLibrary(StringRef Name) {

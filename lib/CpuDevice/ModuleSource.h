@@ -39,6 +39,7 @@ public:
       : Text(std::move(Text)), IsPtx(IsPtx) {}
   llvm::StringRef text() const { return Text; }
   bool isPtx() const { return IsPtx; }
+  llvm::Expected<llvm::StringRef> bitcode();
   /// All of it.
   llvm::Expected<std::unique_ptr<llvm::Module>>
   whole(llvm::LLVMContext &Context);
@@ -51,8 +52,6 @@ public:
   variables(llvm::LLVMContext &Context);
 
 private:
-  llvm::Expected<llvm::StringRef> bitcode();
-
   std::string Text;
   bool IsPtx;
   std::string Made; ///< Bitcode of the PTX.

@@ -56,7 +56,7 @@ static void addOptions(DigestBuilder &Key, const CpuDeviceOptions &O) {
 PartCache::PartCache(const ModuleSource &Source,
                      const CpuDeviceOptions &Options,
                      const std::string &Target) {
-  // With decisions, code holds addresses of this process.
+  // Nobody asks for decisions twice.
   if (!Options.Cache || Options.Decisions)
     return;
   Program = ownFile();

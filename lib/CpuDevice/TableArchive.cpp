@@ -81,6 +81,8 @@ template <class Ar> static void pass(Ar &A, std::string &V) {
   V.resize(A.count(V.size()));
   A.raw(V.data(), V.size());
 }
+template <class Ar> static void pass(Ar &A, BitVector &V);
+template <class Ar> static void pass(Ar &A, std::optional<uint64_t> &V);
 template <class Ar, class T> static void pass(Ar &A, std::vector<T> &V);
 template <class Ar>
 static void pass(Ar &A, std::map<std::string, uint32_t> &V) {
@@ -123,11 +125,15 @@ template <class Ar> static void pass(Ar &A, LoweredModule::DeviceFunction &V) {
   auto &[Symbol, Type, Unsupported, ByPointer] = V;
   all(A, Symbol, Type, Unsupported, ByPointer);
 }
+template <class Ar> static void pass(Ar &A, DecisionSite &V) {
+  auto &[Kind, Function, Body, InBody, Location, First, Sides, Never] = V;
+  all(A, Kind, Function, Body, InBody, Location, First, Sides, Never);
+}
 template <class Ar> static void pass(Ar &A, LoweredModule &V) {
   auto &[Arch, Kernels, Sites, Costs, Ops, Globals, Places, Functions, Types,
          TypeAt, FunctionBlocks, Decisions, Decided, Hidden] = V;
   all(A, Arch, Kernels, Sites, Costs, Ops, Globals, Places, Functions, Types,
-      FunctionBlocks, Hidden);
+      FunctionBlocks, Decisions, Decided, Hidden);
 }
 template <class Ar> static void pass(Ar &A, ModuleIndex::Kernel &V) {
   auto &[Name, Sizes] = V;
@@ -136,6 +142,33 @@ template <class Ar> static void pass(Ar &A, ModuleIndex::Kernel &V) {
 template <class Ar> static void pass(Ar &A, ModuleIndex &V) {
   auto &[Arch, Whole, Kernels, Globals] = V;
   all(A, Arch, Whole, Kernels, Globals);
+}
+template <class Ar> static void pass(Ar &A, BitVector &V) {
+  std::vector<uint8_t> Bits(V.size());
+  for (unsigned I : V.set_bits())
+    Bits[I] = 1;
+  pass(A, Bits);
+  V.clear();
+  V.resize(unsigned(Bits.size()));
+  for (auto [I, Bit] : enumerate(Bits))
+    if (Bit)
+      V.set(unsigned(I));
+}
+template <class Ar> static void pass(Ar &A, std::optional<uint64_t> &V) {
+  bool Has = V.has_value();
+  uint64_t Number = V.value_or(0);
+  all(A, Has, Number);
+  V = Has ? std::optional(Number) : std::nullopt;
+}
+template <class Ar> static void pass(Ar &A, CpuDeviceOptions &V) {
+  auto &[Bounds, Races, SameValue, Written, Divergence, Coverage, Decisions,
+         Only, Count, AsCompiled, Wide, ProductBits, AtRandom, Threads, Most,
+         MostOfLaunch, Steps, Sample, Last, Reverse, Nans, Seed, Resident, Lost,
+         Volatile, Arch, Cache, Apart] = V;
+  all(A, Bounds, Races, SameValue, Written, Divergence, Coverage, Decisions,
+      Only, Count, AsCompiled, Wide, ProductBits, AtRandom, Threads, Most,
+      MostOfLaunch, Steps, Sample, Last, Reverse, Nans, Seed, Resident, Lost,
+      Volatile, Arch, Cache);
 }
 template <class Ar, class T> static void pass(Ar &A, std::vector<T> &V) {
   V.resize(A.count(V.size()));
@@ -160,6 +193,9 @@ template <class T> static std::optional<T> readBack(StringRef Bytes) {
 
 std::string archived(const LoweredModule &Tables) { return written(Tables); }
 std::string archived(const ModuleIndex &Index) { return written(Index); }
+std::string archived(const CpuDeviceOptions &Options) {
+  return written(Options);
+}
 
 std::optional<LoweredModule> tablesOf(StringRef Bytes) {
   std::optional<LoweredModule> Tables = readBack<LoweredModule>(Bytes);
@@ -178,6 +214,10 @@ std::optional<LoweredModule> tablesOf(StringRef Bytes) {
 
 std::optional<ModuleIndex> moduleIndexOf(StringRef Bytes) {
   return readBack<ModuleIndex>(Bytes);
+}
+
+std::optional<CpuDeviceOptions> optionsOf(StringRef Bytes) {
+  return readBack<CpuDeviceOptions>(Bytes);
 }
 
 } // namespace cupilot

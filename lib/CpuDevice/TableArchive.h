@@ -12,13 +12,15 @@
 
 namespace cupilot {
 
-/// The tables of a module as bytes, for this program on this machine. Decisions
-/// are left out: code holds the address of what it notes.
+/// The tables of a module as bytes, for this program on this machine.
 std::string archived(const LoweredModule &Tables);
 std::string archived(const ModuleIndex &Index);
+/// Without Apart.
+std::string archived(const CpuDeviceOptions &Options);
 /// Nothing for bytes that archived() did not make.
 std::optional<LoweredModule> tablesOf(llvm::StringRef Bytes);
 std::optional<ModuleIndex> moduleIndexOf(llvm::StringRef Bytes);
+std::optional<CpuDeviceOptions> optionsOf(llvm::StringRef Bytes);
 
 } // namespace cupilot
 

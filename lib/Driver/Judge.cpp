@@ -195,7 +195,8 @@ Error Judge::initialise() {
     return E;
   Expected<std::unique_ptr<Gate>> Made =
       Gate::create({&Original, Own.Code, Workloads, DataFolder, R.Arch, R.Seed,
-                    R.Command.Nvcc && R.Command.Nvcc->approximates()});
+                    R.Command.Nvcc && R.Command.Nvcc->approximates(),
+                    /*OnGpu=*/false, R.Compilation});
   if (!Made)
     return Made.takeError();
   TheGate = std::move(*Made);

@@ -9,6 +9,7 @@
 #include "Compare.h"
 #include "Errors.h"
 #include "Placement.h"
+#include "cupilot/CpuDevice/HostCode.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -29,9 +30,14 @@ Expected<GateFinding> findingOf(Error E, StringRef Workload, GateReason Usage) {
           std::move(E), [&](std::unique_ptr<ToolError> T) -> Error {
             if (T->code() == ExitCode::Resource)
               return Error(std::move(T));
-            Found = makeFinding(
-                T->code() == ExitCode::Usage ? Usage : GateReason::CannotRun,
-                Workload, T->message());
+            GateReason Reason =
+                T->code() == ExitCode::Usage ? Usage : GateReason::CannotRun;
+            if (T->isA(HostCodeError::classID()))
+              Reason = static_cast<HostCodeError &>(*T).kind() ==
+                               HostCodeError::Kind::Crash
+                           ? GateReason::CompilerCrash
+                           : GateReason::CompilerLimits;
+            Found = makeFinding(Reason, Workload, T->message());
             return Error::success();
           }))
     return std::move(Other);
@@ -162,7 +168,8 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
              // As captured, whole or reduced.
              !J.Case.Doubtful && !J.Case.Probe,
              J.Lean.empty() || Contract.Biased ? std::nullopt
-                                               : std::optional(J.Lean[I])},
+                                               : std::optional(J.Lean[I]),
+             J.Case.OnlyFinite},
             Errors)) {
       if (M->Bitwise)
         return Fail(GateReason::Mismatch,

@@ -76,6 +76,19 @@ static double leastNumber(ElementKind K) {
   }
 }
 
+/// The first power of two that the type does not have; of a double the last
+/// one that it has.
+static double firstBeyond(ElementKind K) {
+  switch (K) {
+  case ElementKind::Half:
+    return 0x1p16;
+  case ElementKind::Double:
+    return 0x1p1023;
+  default:
+    return 0x1p128;
+  }
+}
+
 /// No bound of a lean is below this.
 static constexpr double LeastLean = 0x1p-16;
 
@@ -105,15 +118,20 @@ static bool isLike(double A, double B) {
 static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
   const PrecisionContract &Contract = Allowed.Contract;
   ArrayRef<double> Sensitivity = Allowed.Sensitivity;
+  double Most = 0; // Squares of doubles may leave their range.
+  for (size_t I = 0; I < V.count(); ++I)
+    if (double R = std::fabs(V.at(V.Reference, I)); std::isfinite(R))
+      Most = std::max(Most, R);
+  const double Unit = Most > 0 ? std::ldexp(1.0, std::ilogb(Most)) : 1;
   double Square = 0;
   size_t Finite = 0;
   for (size_t I = 0; I < V.count(); ++I)
     if (double R = V.at(V.Reference, I); std::isfinite(R)) {
-      Square += R * R;
+      Square += R / Unit * (R / Unit);
       ++Finite;
     }
   bool Relaxed = Contract.K == PrecisionContract::Kind::Relaxed;
-  double Floor = Finite ? std::sqrt(Square / double(Finite)) : 0;
+  double Floor = Finite ? Unit * std::sqrt(Square / double(Finite)) : 0;
   // Who may round inputs may be off by as much of all that is added, whatever
   // is left of it in one element.
   if (!Relaxed)
@@ -133,10 +151,13 @@ static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
     return IsShaken ? std::max(Own, Relative(Allowed.OfDoubles[V.byteOf(I)], R))
                     : Own;
   };
+  // Near the end of the range, a sum may leave it in one order alone.
+  bool AtEnd = Finite < V.count() || Most > firstBeyond(V.F.Kind) * 0x1p-8;
   BufferMismatch Result;
   double Rounding = 0, Largest = largestTerm(V.F.Kind);
   for (size_t I = 0; I < V.count(); ++I) {
     double R = V.at(V.Reference, I), O = V.at(V.Original, I);
+    AtEnd |= !std::isfinite(O);
     if (!std::isfinite(O) || !std::isfinite(R))
       continue;
     double Own = OwnAt(I, O, R);
@@ -152,6 +173,9 @@ static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
     double G = V.at(V.Got, I), R = V.at(V.Reference, I),
            O = V.at(V.Original, I);
     bool Right;
+    if (Allowed.OnlyFinite &&
+        (!std::isfinite(O) || (AtEnd && !std::isfinite(G))))
+      continue;
     if (!std::isfinite(O) || !std::isfinite(G)) {
       Right = isLike(G, O);
       if (!Right && std::isfinite(R))

@@ -42,6 +42,9 @@ struct Tolerance {
   bool OwnInputs = false;
   /// What leanOf() may be beyond the original's own, in size.
   std::optional<double> Lean = std::nullopt;
+  /// Whether nothing is asked where the original is NaN or infinite, or only \p
+  /// Got is where the original is near that.
+  bool OnlyFinite = false;
 };
 
 /// Compares \p Got with what the original left, by the float64 run: floats by

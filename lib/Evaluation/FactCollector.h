@@ -60,6 +60,7 @@ private:
   Values reaching() const;
   void addNarrowing(const llvm::Value &From, NarrowingFact N,
                     const llvm::Instruction &At);
+  void addKnownTerms(const llvm::Instruction &Sum, const NarrowingFact &N);
   void countedInFloat(const llvm::CastInst &I);
 
   const Dependence &Of;

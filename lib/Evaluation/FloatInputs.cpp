@@ -54,6 +54,20 @@ static double leastOf(ElementKind K) {
   }
 }
 
+/// Binary exponents of all numbers, denormal ones too: up to the second, not
+/// with it.
+static std::pair<int, int> binadesOf(ElementKind K) {
+  const int Above = exponentsOf(K).second + 1;
+  switch (K) {
+  case ElementKind::BFloat:
+    return {-133, Above};
+  case ElementKind::Float:
+    return {-149, Above};
+  default:
+    return {std::ilogb(leastOf(K)), Above};
+  }
+}
+
 /// NaN as a GPU makes it: all bits but the sign; and with it.
 static uint64_t gpuNaN(ElementKind K, bool Sign) {
   uint64_t All = maskTrailingOnes<uint64_t>(8 * sizeOf(K));
@@ -206,6 +220,67 @@ static void addBinades(uint64_t Seed, const GateCase &Base,
          C.NeedsFinite = true;
          return C;
        }});
+}
+
+/// Into which the binades of a type are divided.
+static constexpr int Pieces = 16;
+
+/// The binades of piece \p Piece of a type. Of those that usual numbers and
+/// addBinades() have in whole buffers there is nothing more to know: nothing.
+static std::optional<std::pair<int, int>> pieceOf(ElementKind K, int Piece,
+                                                  uint64_t Draw) {
+  constexpr int Stretch = 18;
+  const auto Usual =
+      K == ElementKind::Half ? std::pair(-9, 4) : std::pair(-50, 42);
+  auto [Least, Above] = binadesOf(K);
+  int Low = Least + (Above - Least) * Piece / Pieces,
+      High = Least + (Above - Least) * (Piece + 1) / Pieces;
+  if (Low >= Usual.first && High <= Usual.second)
+    return std::nullopt;
+  if (int Spare = High - Low - Stretch; Spare > 0) {
+    Low += static_cast<int>(Draw % unsigned(Spare + 1));
+    High = Low + Stretch;
+  }
+  return std::pair(Low, High);
+}
+
+/// Every binade of each type, in equal pieces from the least to the largest, a
+/// case for each: beside numbers that are far larger, nobody sees what becomes
+/// of one. A double has a stretch of each piece.
+static void addPieces(const CaseContext &X, const GateCase &Base,
+                      CaseMakers &Makers) {
+  auto IsNew = [&](int Piece) {
+    return any_of(Base.Layouts, [&](const Layout &L) {
+      return any_of(L.Fields, [&](const LayoutField &F) {
+        return isFloating(F.Kind) && pieceOf(F.Kind, Piece, 0);
+      });
+    });
+  };
+  for (int Piece = 0; Piece < Pieces; ++Piece) {
+    if (!IsNew(Piece))
+      continue;
+    std::string Name = ("binades " + Twine(Piece)).str();
+    Makers.push_back(
+        {Base.Name + " " + Name,
+         [&Base, Name, Piece, Seed = X.Seed + unsigned(Piece),
+          IsUsual = X.Types.NoSpecialValues] {
+           GateCase C = varied(Base, Name);
+           changeFloats(C, [&](ElementKind K, size_t B, uint64_t I, double V) {
+             auto Binades = pieceOf(K, Piece, drawAt(Seed, 0, 0));
+             if (!Binades)
+               return V;
+             auto [Low, High] = *Binades;
+             uint64_t Draw = drawAt(Seed, B, I);
+             double Size = std::ldexp(
+                 1 + double(Draw >> 40) * 0.99 * 0x1p-24,
+                 Low + int((Draw >> 1 & 0xffff) % unsigned(High - Low)));
+             return Draw & 1 ? -Size : Size;
+           });
+           (IsUsual ? C.NeedsFinite : C.OnlyFinite) = true;
+           C.OtherFill = true; // What is not compared may be any NaN.
+           return C;
+         }});
+  }
 }
 
 /// Multiples of half a pi, and numbers half way between whole ones.
@@ -380,6 +455,9 @@ void addFloatInputs(const CaseContext &X, const GateCase &Base,
     addBinades(X.Seed, Base, Makers);
   addMultiples(X.Seed, Base, Makers);
   addRowCases(X, Base, Makers);
+  // Under such a contract, inputs are scaled as far as the original bears it.
+  if (X.K.Contract.K != PrecisionContract::Kind::Relaxed)
+    addPieces(X, Base, Makers);
 }
 
 } // namespace cupilot

@@ -104,7 +104,9 @@ void IntegerList::set(GateCase &C, ArrayRef<int64_t> Values) const {
 }
 
 /// Gives buffers that hold \p Old elements for each of \p Rows, or a multiple,
-/// room for \p New in one of them. False where that is too much.
+/// room for \p New in one of them. No copy of what they held is like another: an
+/// index that lost bits must not find the same there. False where that is too
+/// much.
 static bool makeRoom(GateCase &C, size_t Except, uint64_t Rows, uint64_t Old,
                      uint64_t New) {
   if (New <= Old)
@@ -122,9 +124,17 @@ static bool makeRoom(GateCase &C, size_t Except, uint64_t Rows, uint64_t Old,
       return false;
     const Bytes From = To;
     To.resize(From.size() + More);
-    for (uint64_t At = N * Stride; At < To.size(); At += N * Stride)
-      std::memcpy(To.data() + At, From.data(),
-                  std::min<uint64_t>(N * Stride, To.size() - At));
+    if (C.Layouts[I].hasFloats()) {
+      for (uint64_t At = N * Stride; At < To.size(); At += N * Stride)
+        std::memcpy(To.data() + At, From.data(),
+                    std::min<uint64_t>(N * Stride, To.size() - At));
+      varyCopies(C, I, N * Stride, /*Seed=*/0);
+      continue;
+    }
+    // Integers may be indices themselves: the same ones, from another on.
+    for (uint64_t E = N; (E + 1) * Stride <= To.size(); ++E)
+      std::memcpy(To.data() + E * Stride,
+                  From.data() + (E + E / N) % N * Stride, Stride);
   }
   return true;
 }

@@ -239,6 +239,110 @@ std::vector<LoadedBound> LoadedWalk::bounds() const {
   return Result;
 }
 
+/// Sums and products, of which the low bits are right however many the high
+/// ones would be.
+static const BinaryOperator *ringIn(const Value *V) {
+  const auto *Op = dyn_cast<BinaryOperator>(V);
+  if (!Op || !Op->getType()->isIntegerTy() || Op->getType()->isIntegerTy(1))
+    return nullptr;
+  switch (Op->getOpcode()) {
+  case Instruction::Add:
+  case Instruction::Sub:
+  case Instruction::Mul:
+  case Instruction::Shl:
+    return Op;
+  default:
+    return nullptr;
+  }
+}
+
+/// Whether all of \p V becomes part of an index or of a result with more bits:
+/// no mask or cast takes bits away first. \p Widened: it has become wider.
+static bool isReadWider(const Value *V, bool Widened,
+                        SmallPtrSetImpl<const Value *> &Seen) {
+  if (!Seen.insert(V).second)
+    return false;
+  return any_of(V->users(), [&](const User *U) {
+    if (const auto *GEP = dyn_cast<GetElementPtrInst>(U))
+      return GEP->getPointerOperand() != V;
+    if (const auto *Store = dyn_cast<StoreInst>(U))
+      return Widened && Store->getValueOperand() == V;
+    const bool Widens = isa<SExtInst, ZExtInst>(U);
+    return (Widens || isa<PHINode, FreezeInst, SelectInst>(U) || ringIn(U)) &&
+           isReadWider(U, Widened || Widens, Seen);
+  });
+}
+
+/// What \p Op adds and multiplies, in its own width, without constants.
+static void termsOf(const BinaryOperator &Op,
+                    SmallVectorImpl<const Value *> &Terms) {
+  for (const Use &U : Op.operands())
+    if (const BinaryOperator *Inner = ringIn(U.get()))
+      termsOf(*Inner, Terms);
+    else if (!isa<Constant>(U.get()))
+      Terms.push_back(U.get());
+}
+
+std::vector<LoadedBound> LoadedWalk::narrowSums(bool WithConstants) const {
+  std::vector<LoadedBound> Result;
+  for (const Instruction &I : instructions(F)) {
+    const BinaryOperator *Op = ringIn(&I);
+    Roots R = Op ? of(Op) : 0;
+    if (!R)
+      continue;
+    const unsigned Bits = Op->getType()->getIntegerBitWidth();
+    SmallPtrSet<const Value *, 8> Seen;
+    if (Bits >= 64 || !isReadWider(Op, /*Widened=*/false, Seen))
+      continue;
+    SmallVector<const Value *, 4> Terms;
+    termsOf(*Op, Terms);
+    const bool Counts = Terms.size() > 1 ||
+                        Op->getOpcode() == Instruction::Mul ||
+                        Op->getOpcode() == Instruction::Shl;
+    // In a quarter of the type, so that the sum of two is in it. A sum that
+    // grows in a loop is what is added to it.
+    auto IsBelow = [&](const Value *V) {
+      const auto *Phi = dyn_cast<PHINode>(V);
+      return !of(V) || (Phi && is_contained(Phi->incoming_values(), Op)) ||
+             ComputeMaxSignificantBits(V, F.getDataLayout()) < Bits - 1 ||
+             isGuarded(V, maxUIntN(Bits - 2), I, Dominators);
+    };
+    if (WithConstants || (Counts && !all_of(Terms, IsBelow)))
+      addBounds(R, LoadedBound::Kind::NarrowSum, Bits, I, Result);
+  }
+  return Result;
+}
+
+std::vector<std::pair<LoadedFrom, unsigned>> LoadedWalk::sums() const {
+  std::vector<std::pair<LoadedFrom, unsigned>> Result;
+  auto Add = [&](Roots Of, unsigned Bits) {
+    for (auto [N, From] : enumerate(Sources))
+      if (Of >> N & 1)
+        Result.push_back({From, Bits});
+  };
+  for (const Instruction &I : instructions(F)) {
+    if (const BinaryOperator *Op = ringIn(&I)) {
+      SmallVector<const Value *, 4> Terms;
+      termsOf(*Op, Terms);
+      if (Terms.size() > 1 || Op->getOpcode() == Instruction::Mul ||
+          Op->getOpcode() == Instruction::Shl)
+        Add(of(Op), Op->getType()->getIntegerBitWidth());
+      continue;
+    }
+    // A pointer to a row, and an index in it. Where the row begins is a sum of
+    // 64 bits if it comes from memory, or was computed in as many.
+    const auto *GEP = dyn_cast<GetElementPtrInst>(&I);
+    const auto *Row =
+        GEP ? dyn_cast<GetElementPtrInst>(GEP->getPointerOperand()) : nullptr;
+    if (!Row)
+      continue;
+    const Value *Index = GEP->idx_end()[-1], *Begin = Row->idx_end()[-1];
+    if (ringIn(Begin) || (of(Begin) && of(Index)))
+      Add(of(Begin) | of(Index), 64);
+  }
+  return Result;
+}
+
 Expected<std::vector<LoadedBound>>
 boundsOnLoaded(StringRef Original, StringRef OriginalSymbol, StringRef Variant,
                ArrayRef<std::string> Symbols) {
@@ -249,9 +353,13 @@ boundsOnLoaded(StringRef Original, StringRef OriginalSymbol, StringRef Variant,
   if (!Mine)
     return Mine.takeError();
   std::vector<LoadedBound> Known;
+  std::vector<std::pair<LoadedFrom, unsigned>> Sums;
   unsigned Params = 0;
   if (const Function *F = Own->kernel(OriginalSymbol)) {
-    Known = LoadedWalk(*F).bounds();
+    LoadedWalk Walk(*F);
+    Known = Walk.bounds();
+    append_range(Known, Walk.narrowSums(/*WithConstants=*/true));
+    Sums = Walk.sums();
     Params = static_cast<unsigned>(F->arg_size());
   }
   std::vector<LoadedBound> Result;
@@ -259,15 +367,30 @@ boundsOnLoaded(StringRef Original, StringRef OriginalSymbol, StringRef Variant,
     const Function *F = Mine->kernel(Symbol);
     if (!F)
       continue;
-    for (const LoadedBound &B : LoadedWalk(*F).bounds()) {
+    LoadedWalk Walk(*F);
+    std::vector<LoadedBound> Bounds = Walk.bounds();
+    // Who computes what the original does not compute at all is not narrower.
+    for (LoadedBound &B : Walk.narrowSums(/*WithConstants=*/false))
+      if (any_of(Sums, [&](const auto &S) {
+            return S.first.holds(B.From) && S.second > B.Bound;
+          }))
+        Bounds.push_back(std::move(B));
+    for (const LoadedBound &B : Bounds) {
       // Scratch memory and its own variables hold what the variant itself
       // wrote.
       if (B.From.Variable.empty() ? B.From.Pointer.Param >= Params
                                   : !Own->M->getNamedGlobal(B.From.Variable))
         continue;
-      if (none_of(Known, [&](const LoadedBound &K) {
-            return K.K == B.K && K.From.holds(B.From) && K.Bound <= B.Bound;
-          }))
+      if (none_of(Known,
+                  [&](const LoadedBound &K) {
+                    return K.K == B.K && K.From.holds(B.From) &&
+                           K.Bound <= B.Bound;
+                  }) &&
+          // One sum of two places is one fault.
+          (B.K != LoadedBound::Kind::NarrowSum ||
+           none_of(Result, [&](const LoadedBound &R) {
+             return R.K == B.K && R.Location == B.Location;
+           })))
         Result.push_back(B);
     }
   }
@@ -275,6 +398,9 @@ boundsOnLoaded(StringRef Original, StringRef OriginalSymbol, StringRef Variant,
 }
 
 bool LoadedBound::isPassedIn(const GateCase &C) const {
+  // No case has memory for an index beyond that.
+  if (K == Kind::NarrowSum)
+    return false;
   auto Passes = [this](int64_t V) {
     if (K == Kind::NarrowFloat)
       return V > int64_t(1) << Bound || V < -(int64_t(1) << Bound);
@@ -319,6 +445,9 @@ std::string LoadedBound::str() const {
   case Kind::NarrowFloat:
     return Integers + " go through a float that holds " +
            std::to_string(Bound) + " bits" + Where;
+  case Kind::NarrowSum:
+    return Integers + " are added or multiplied in " + std::to_string(Bound) +
+           " bits" + Where + ", by the original in more";
   }
   llvm_unreachable("a kind that is none");
 }

@@ -76,6 +76,7 @@ struct LoadedBound {
     ConstantTurns, ///< A loop over them that also ends after a fixed number.
     NarrowType,    ///< A type of fewer bits than they have.
     NarrowFloat,   ///< A float that holds fewer of their bits.
+    NarrowSum,     ///< They are added or multiplied in fewer bits.
   };
   Kind K = Kind::FixedArray;
   LoadedFrom From;

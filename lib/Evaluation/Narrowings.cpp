@@ -220,6 +220,20 @@ void FactCollector::countedInFloat(const CastInst &I) {
   }
 }
 
+/// What is added in \p Sum beside integers from memory, whose bounds are
+/// LoadedBound's matter, and cannot be larger than the sum may be.
+void FactCollector::addKnownTerms(const Instruction &Sum,
+                                  const NarrowingFact &N) {
+  for (const Value *Term : Sum.operands()) {
+    if (!isRing(Term))
+      continue;
+    if (Of.data(*Term).ints())
+      addKnownTerms(*cast<Instruction>(Term), N);
+    else if (Ranges.of(*Term).High)
+      addNarrowing(*Term, N, Sum);
+  }
+}
+
 void FactCollector::findNarrowings() {
   Values Reaching = reaching();
   for (const Instruction &I : instructions(Of.function())) {
@@ -256,6 +270,8 @@ void FactCollector::findNarrowings() {
       if (Of.data(I).ints() ? scalesMemory(&I, Of)
                             : Ranges.of(I).High || N.Bits < 32)
         addNarrowing(I, std::move(N), I);
+      else if (Of.data(I).ints() && N.Bits >= 32)
+        addKnownTerms(I, N);
     }
   }
 }

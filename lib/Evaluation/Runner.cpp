@@ -25,6 +25,7 @@ static Expected<LoadedKernel> loadAs(StringRef Bitcode, RunMode Mode,
   CpuDeviceOptions Options;
   Options.ProductBits = ProductBits;
   Options.Arch = Arch.str();
+  Options.Apart = Checks.Apart;
   Options.RoundAtRandom = Mode == RunMode::Shaken;
   Options.WidenFloats = Mode == RunMode::Wide || Mode == RunMode::Rounded ||
                         Mode == RunMode::Shaken;

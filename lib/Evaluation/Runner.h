@@ -43,6 +43,8 @@ struct BornChecks {
   bool Schedules = true; ///< At all; then what may be found:
   bool ScheduledRaces = true, LostUpdates = true, VolatileOrder = true;
   bool FewResident = true; ///< Blocks that wait for others to be resident.
+  /// Of the process that makes the code; nothing: this one does.
+  std::optional<ProcessLimits> Apart;
 };
 
 /// What a launch left behind.

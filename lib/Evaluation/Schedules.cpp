@@ -165,8 +165,7 @@ VariantRuns::judgeSchedules(const JudgedCase &J, const PlannedRun &Launches,
   if (!*Sees)
     return std::nullopt;
   if (!Scheduled.Module) {
-    Expected<LoadedKernel> K =
-        loadKernel(Code.runs(), RunMode::Scheduled, O.setup().Arch, O.checks());
+    Expected<LoadedKernel> K = loadApart(RunMode::Scheduled, O.checks());
     if (!K)
       return findingOf(K.takeError(), J.Case.Name);
     Scheduled = std::move(*K);

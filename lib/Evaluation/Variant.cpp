@@ -30,6 +30,12 @@ static BornChecks widerChecks(const OriginalRuns &O) {
   return Wider;
 }
 
+Expected<LoadedKernel> VariantRuns::loadApart(StringRef Bitcode, RunMode Mode,
+                                              BornChecks Checks) const {
+  Checks.Apart = O.setup().Limits;
+  return loadKernel(Bitcode, Mode, O.setup().Arch, Checks, Salt);
+}
+
 Error VariantRuns::load() {
   if (Plan.Launches.empty())
     return findingError("the plan has no launch");
@@ -62,8 +68,7 @@ Error VariantRuns::load() {
   const bool IsSource = Code.Built.empty();
   BornChecks Noted = O.checks();
   Noted.Decisions = wantedOfRuns();
-  Expected<LoadedKernel> K =
-      loadKernel(Code.runs(), RunMode::Plain, O.setup().Arch, Noted, Salt);
+  Expected<LoadedKernel> K = loadApart(RunMode::Plain, Noted);
   if (!K)
     return K.takeError();
   Plain = std::move(*K);
@@ -72,7 +77,7 @@ Error VariantRuns::load() {
   Noted = widerChecks(O);
   Noted.Decisions = &Taken->wanted();
   Expected<LoadedKernel> OfSource =
-      loadKernel(Code.Source, RunMode::Plain, O.setup().Arch, Noted, Salt);
+      loadApart(Code.Source, RunMode::Plain, Noted);
   if (!OfSource)
     return OfSource.takeError();
   Deciding = std::move(*OfSource);
@@ -201,10 +206,14 @@ Expected<VariantRuns::Attempt> VariantRuns::attempt(const JudgedCase &J,
   if (!Module.Module) {
     BornChecks Wider = widerChecks(O);
     Wider.Decisions = wantedOfRuns();
-    Expected<LoadedKernel> K =
-        loadKernel(Code.runs(), RunMode::Plain, O.setup().Arch, Wider, Salt);
-    if (!K)
-      return K.takeError();
+    Expected<LoadedKernel> K = loadApart(RunMode::Plain, Wider);
+    if (!K) {
+      Expected<GateFinding> Found = findingOf(K.takeError(), J.Case.Name);
+      if (!Found)
+        return Found.takeError();
+      A.Wrong = std::move(*Found);
+      return A;
+    }
     Module = std::move(*K);
   }
   Module.Module->forgetDecided();
@@ -286,8 +295,7 @@ VariantRuns::judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
   // A barrier that is missing shows in one of the two orders.
   if (J.AnyOrder) {
     if (!Reversed.Module) {
-      Expected<LoadedKernel> K = loadKernel(Code.runs(), RunMode::Reversed,
-                                            O.setup().Arch, O.checks(), Salt);
+      Expected<LoadedKernel> K = loadApart(RunMode::Reversed, O.checks());
       if (!K)
         return findingOf(K.takeError(), J.Case.Name);
       Reversed = std::move(*K);
@@ -323,8 +331,7 @@ VariantRuns::judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
   if (!J.Case.Thorough)
     return std::nullopt;
   if (!Checked.Module) {
-    Expected<LoadedKernel> K = loadKernel(Code.runs(), RunMode::Checked,
-                                          O.setup().Arch, O.checks(), Salt);
+    Expected<LoadedKernel> K = loadApart(RunMode::Checked, O.checks());
     if (!K)
       return findingOf(K.takeError(), J.Case.Name);
     Checked = std::move(*K);
@@ -350,8 +357,7 @@ Expected<bool> VariantRuns::count(GateVerdict &Verdict) {
     Verdict.Findings.push_back(std::move(*Found));
     return false;
   };
-  Expected<LoadedKernel> Counting = loadKernel(
-      Code.runs(), RunMode::Counting, O.setup().Arch, O.checks(), Salt);
+  Expected<LoadedKernel> Counting = loadApart(RunMode::Counting, O.checks());
   if (!Counting)
     return Reject(Counting.takeError(), "");
   for (size_t I = 0; I < O.setup().Workloads.size(); ++I) {

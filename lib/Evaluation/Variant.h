@@ -125,6 +125,15 @@ private:
                                          GateFinding Wrong, RunResult Got,
                                          GateVerdict &Verdict);
 
+  /// What runs of it, or \p Bitcode, in a process of its own: who wrote it is
+  /// not known.
+  llvm::Expected<LoadedKernel> loadApart(RunMode Mode,
+                                         BornChecks Checks) const {
+    return loadApart(Code.runs(), Mode, std::move(Checks));
+  }
+  llvm::Expected<LoadedKernel> loadApart(llvm::StringRef Bitcode, RunMode Mode,
+                                         BornChecks Checks) const;
+
   OriginalRuns &O;
   const GateCode &Code;
   const LaunchPlan &Plan;

@@ -114,6 +114,7 @@ Error Evaluator::makeGate(ArrayRef<Workload> Some) {
                   P.DataFolder, P.Arch,           P.Seed};
   Setup.MayApproximate = P.Nvcc && P.Nvcc->approximates();
   Setup.OnGpu = P.OnGpu;
+  Setup.Limits = P.Compilation;
   Expected<std::unique_ptr<Gate>> Made = Gate::create(std::move(Setup));
   if (!Made)
     return Made.takeError();

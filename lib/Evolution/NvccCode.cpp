@@ -75,7 +75,7 @@ Expected<NvccCode> nvccCodeOf(const NvccPtx &Ptx, const NvccUse &Use,
 Expected<NvccCode> compileByNvcc(const NvccUse &Use, StringRef Text,
                                  StringRef Arch, StringRef Source,
                                  ArrayRef<std::string> Symbols,
-                                 std::optional<TextLimits> Limits) {
+                                 std::optional<ProcessLimits> Limits) {
   // The path is in what debuggers read, and names of variables hang on it: a
   // batch for a GPU is to be the same when a search goes on.
   Expected<TemporaryDirectory> Dir =

@@ -51,7 +51,7 @@ static std::string virtualArch(StringRef Arch) {
 }
 
 static Error runNvcc(const std::vector<std::string> &Command,
-                     std::optional<TextLimits> Limits = std::nullopt) {
+                     std::optional<ProcessLimits> Limits = std::nullopt) {
   Expected<ProcessResult> R =
       Limits ? runProcess(Command, Limits->CpuSeconds, NoVariables,
                           static_cast<unsigned>(Limits->AddressBytes >> 20))
@@ -93,7 +93,7 @@ static std::vector<std::string> filesOf(StringRef Preprocessed) {
 Expected<NvccPtx> compileNvccPtx(StringRef Nvcc, StringRef Source,
                                  StringRef Arch, ArrayRef<std::string> Flags,
                                  std::vector<std::string> *Files,
-                                 std::optional<TextLimits> Limits) {
+                                 std::optional<ProcessLimits> Limits) {
   Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-ptx");
   if (!Dir)
     return Dir.takeError();

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Admission/TextCompiler.h"
+#include "cupilot/CpuDevice/HostCode.h"
 #include "cupilot/Support/Config.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -19,6 +20,8 @@ int main(int argc, char **argv) {
   llvm::StringRef Arg = argc == 2 ? argv[1] : "";
   if (Arg == "--serve")
     return cupilot::serveTexts();
+  if (Arg == "--serve-host-code")
+    return cupilot::serveHostCode();
   if (Arg == "--version") {
     llvm::outs() << "cupilot-compile " CUPILOT_VERSION "\n";
     return 0;

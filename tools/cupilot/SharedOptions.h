@@ -48,21 +48,21 @@ public:
             llvm::cl::desc("The project store (default .cupilot)")) {}
 };
 
-/// --compile-timeout=SECONDS, for TextLimits.
+/// --compile-timeout=SECONDS, for ProcessLimits.
 class CompileTimeoutOption : public llvm::cl::opt<unsigned> {
 public:
   CompileTimeoutOption(llvm::cl::SubCommand &Sub, llvm::cl::OptionCategory &In)
       : opt("compile-timeout", llvm::cl::sub(Sub), llvm::cl::cat(In),
-            llvm::cl::init(TextLimits().CpuSeconds),
+            llvm::cl::init(ProcessLimits().CpuSeconds),
             llvm::cl::value_desc("SECONDS"),
             llvm::cl::desc("Processor time that the compiler may take for a "
                            "variant's text (default 60)")) {}
 
   /// 0 is a usage error.
-  llvm::Expected<TextLimits> limits() const {
+  llvm::Expected<ProcessLimits> limits() const {
     if (getValue() == 0 || getValue() > 100000)
       return usageError("--compile-timeout must be between 1 and 100000");
-    return TextLimits{getValue()};
+    return ProcessLimits{getValue()};
   }
 };
 

@@ -10,18 +10,9 @@
 #define CUPILOT_ADMISSION_TEXTCOMPILER_H
 
 #include "cupilot/Admission/CompileText.h"
-#include <memory>
+#include "cupilot/Support/LimitedProcess.h"
 
 namespace cupilot {
-
-/// What a compilation of a text may take.
-struct TextLimits {
-  unsigned CpuSeconds = 60;
-  uint64_t AddressBytes = uint64_t(4) << 30;
-  /// Of wall time; 0: ten times the processor time and a minute, since a
-  /// machine may have little of it.
-  unsigned WallSeconds = 0;
-};
 
 /// A text and how it is compiled.
 struct TextRequest {
@@ -40,18 +31,16 @@ struct TextRequest {
 /// what they need (cupilot-compile), so that they start at once.
 class TextCompiler {
 public:
-  explicit TextCompiler(TextLimits Limits = {});
-  ~TextCompiler();
-  TextCompiler(const TextCompiler &) = delete;
+  explicit TextCompiler(ProcessLimits Limits = {})
+      : Servers("--serve"), Limits(Limits) {}
 
   /// May be called by several threads. That no process can be started or that
   /// it is lost is a resource error, and says nothing of the text.
   llvm::Expected<CompiledText> compile(const TextRequest &Text);
 
 private:
-  struct Pool;
-  std::unique_ptr<Pool> Servers;
-  TextLimits Limits;
+  RequestServers Servers;
+  ProcessLimits Limits;
 };
 
 /// What cupilot-compile does: reads requests from standard input and answers

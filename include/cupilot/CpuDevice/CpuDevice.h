@@ -12,6 +12,7 @@
 #include "cupilot/Model/ExecutionCounts.h"
 #include "cupilot/Model/FaultKind.h"
 #include "cupilot/Model/LaunchPlan.h"
+#include "cupilot/Support/LimitedProcess.h"
 #include "llvm/ADT/BitVector.h"
 #include <memory>
 
@@ -86,6 +87,9 @@ struct CpuDeviceOptions {
   /// Keep compiled kernels in the machine cache, and take them from there. Not
   /// with Decisions.
   bool Cache = false;
+  /// Make code in a process of its own (cupilot-compile) with these limits: a
+  /// crash there, or more than they grant, is a HostCodeError.
+  std::optional<ProcessLimits> Apart;
 };
 
 /// Switches the checks of \p Options as \p Text says: "all", "none", or names

@@ -59,7 +59,7 @@ struct EvolveRequest {
   std::string Device = "cpu", Gpu = "H200";
   bool AcceptEstimates = false; ///< As SearchProblem has it.
   uint64_t Seed = 1;
-  TextLimits Compilation; ///< Of each candidate.
+  ProcessLimits Compilation; ///< Of each candidate.
   SearchSize Size;
   /// Candidates, or calls to models, of all kernels together.
   std::optional<unsigned> Budget;

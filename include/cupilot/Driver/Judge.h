@@ -30,7 +30,7 @@ struct JudgeRequest {
   std::optional<PrecisionContract> Contract; ///< None: the kernel's own.
   std::string Arch;       ///< "sm_90"; "": that of the flags.
   uint64_t Seed = 1;      ///< Of the inputs.
-  TextLimits Compilation; ///< Of each of VariantFiles.
+  ProcessLimits Compilation; ///< Of each of VariantFiles.
   bool Deep = false;  ///< Large launches too, as for variants that are kept.
   std::string Store;  ///< Where variants that pass are kept; "": nowhere.
   std::string Device; ///< A GPU, for judgeOnGpu; "": none.

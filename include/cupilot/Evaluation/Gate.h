@@ -56,6 +56,9 @@ struct GateSetup {
   /// A GPU compares the workloads as they are: of those that take long here the
   /// gate judges smaller launches alone, and they are large (isLarge).
   bool OnGpu = false;
+  /// What making host code of a variant may take, for each kernel and kind of
+  /// run: CpuDeviceOptions::Apart.
+  ProcessLimits Limits{};
 };
 
 /// One check's outcome.

@@ -37,6 +37,8 @@ struct GateCase {
                             ///< than in what was captured.
   bool NeedsNaN = false;    ///< Proves something only if NaN comes out ...
   bool NeedsFinite = false; ///< ... or only if no NaN and no infinity does.
+  bool OnlyFinite = false;  ///< Numbers of which the original makes NaN or
+                            ///< infinity are not compared.
   /// Results may have all bits set, as memory that nobody wrote usually does
   /// here: another pattern stands for it.
   bool OtherFill = false;

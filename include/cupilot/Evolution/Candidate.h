@@ -56,7 +56,7 @@ struct SearchProblem {
   /// A modelled speed-up counts by itself, also where its interval reaches
   /// below the margin.
   bool AcceptEstimates = false;
-  TextLimits Compilation; ///< Of each candidate.
+  ProcessLimits Compilation; ///< Of each candidate.
   /// Times are measured on a GPU, later: the cost model is not asked, and
   /// workloads that the cpu device cannot run are left to the GPU.
   bool OnGpu = false;

@@ -36,7 +36,7 @@ llvm::Expected<NvccCode> nvccCodeOf(const NvccPtx &Ptx, const NvccUse &Use,
 llvm::Expected<NvccCode>
 compileByNvcc(const NvccUse &Use, llvm::StringRef Text, llvm::StringRef Arch,
               llvm::StringRef Source, llvm::ArrayRef<std::string> Symbols,
-              std::optional<TextLimits> Limits = std::nullopt);
+              std::optional<ProcessLimits> Limits = std::nullopt);
 
 } // namespace cupilot
 

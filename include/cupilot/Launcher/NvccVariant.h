@@ -28,7 +28,7 @@ llvm::Expected<NvccPtx>
 compileNvccPtx(llvm::StringRef Nvcc, llvm::StringRef Source,
                llvm::StringRef Arch, llvm::ArrayRef<std::string> Flags,
                std::vector<std::string> *Files = nullptr,
-               std::optional<TextLimits> Limits = std::nullopt);
+               std::optional<ProcessLimits> Limits = std::nullopt);
 
 /// Compiles variant \p V, whose text lies in \p Source, for the kernel
 /// \p Original, whose code \p OriginalHas: the text must be the one that was

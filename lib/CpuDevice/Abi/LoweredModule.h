@@ -75,12 +75,16 @@ struct LoweredModule {
   llvm::DenseMap<uint64_t, uint32_t> TypeAt;
   unsigned FunctionBlocks = 0; ///< The first entries of Costs are theirs.
   /// Where the code decides, and a byte for each of their sides that is 1 once
-  /// it was taken. Code holds the bytes' address: they must not move.
+  /// it was taken. Code is linked to the bytes by DecidedName: they must not
+  /// move.
   std::vector<DecisionSite> Decisions;
   std::vector<uint8_t> Decided;
   /// Variables that the program does not see: constants, virtual tables.
   std::vector<Global> Hidden;
 };
+
+/// The symbol of LoweredModule::Decided.
+inline constexpr char DecidedName[] = "__cupilot_decided";
 
 /// "file.cu:12:3" of an instruction; "" when not known.
 std::string locationOf(const llvm::DebugLoc &Loc);

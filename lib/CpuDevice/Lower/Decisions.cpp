@@ -592,9 +592,8 @@ void lowerDecisions(Function &F, LoweredModule &Tables) {
     if (!Callee || Callee->getName() != SeenName)
       continue;
     IRBuilder<> B(Call);
-    Value *Table = B.CreateIntToPtr(
-        B.getInt64(reinterpret_cast<uintptr_t>(Tables.Decided.data())),
-        B.getPtrTy());
+    Value *Table = F.getParent()->getOrInsertGlobal(
+        DecidedName, ArrayType::get(B.getInt8Ty(), Tables.Decided.size()));
     Value *Slot = B.CreateInBoundsGEP(
         B.getInt8Ty(), Table,
         B.CreateZExt(Call->getArgOperand(0), B.getInt64Ty()));

@@ -239,7 +239,7 @@ protected:
     }
     AdmissionPrefix::TearDown();
   }
-  Parcel answer(const std::string &Text, TextLimits Limits) {
+  Parcel answer(const std::string &Text, ProcessLimits Limits) {
     TextRequest Request;
     Request.Source = Text;
     Request.Arch = "sm_90";
@@ -249,7 +249,7 @@ protected:
     EXPECT_EQ(receiveParcel(Out, Answer, 120), ParcelEnd::Whole);
     return Answer;
   }
-  CompiledText compiled(const std::string &Text, TextLimits Limits) {
+  CompiledText compiled(const std::string &Text, ProcessLimits Limits) {
     return answerFrom(answer(Text, Limits)).value_or(CompiledText());
   }
   /// Of the server, or -1.
@@ -294,7 +294,7 @@ TEST_F(TextServerTest, MemoryHasALimit) {
                             "  constexpr int x = last();\n"
                             "  *p = x;\n"
                             "}\n";
-  const TextLimits Limits{60, uint64_t(1) << 30};
+  const ProcessLimits Limits{60, uint64_t(1) << 30};
   CompiledText Beyond = compiled(Takes, Limits);
   EXPECT_EQ(Beyond.Fate, TextFate::BeyondLimits);
   EXPECT_EQ(Beyond.Message, "the compiler needs more than 1024 MiB for it");
@@ -324,7 +324,7 @@ TEST_F(TextServerTest, TriedAgainOnALoadedMachine) {
   Killer.join();
   // Busy for longer than it may wait, and for less than it may take.
   const std::string Endless = Instances("26");
-  TextLimits Limits;
+  ProcessLimits Limits;
   Limits.WallSeconds = 1;
   Parcel Fault = answer(Endless, Limits);
   ASSERT_EQ(Fault.size(), 3u);

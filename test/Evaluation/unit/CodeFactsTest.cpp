@@ -128,6 +128,8 @@ K countsInShort(A) { unsigned short c = 0; for (int k = 0; k < n; ++k) if (in[k]
 K gather(A) { const int *at = (const int *)in; I if (i < n) out[(size_t)at[i] * w] = 1; }
 K gatherNarrow(A) { const int *at = (const int *)in; I if (i < n) out[at[i] * w] = 1; }
 K gatherShort(A) { const int *at = (const int *)in; I if (i < n) out[(size_t)(short)at[i] * w] = 1; }
+K beside(A) { const int *at = (const int *)in; I if (i < n) out[at[i] + (long long)n * w] = 1; }
+K besideNarrow(A) { const int *at = (const int *)in; I if (i < n) out[at[i] + n * w] = 1; }
 K histogram(A) { const int *at = (const int *)in; I if (i < n) atomicAdd((int *)out + at[i], 1); }
 K histogramShared(A) { __shared__ int h[4 * 64]; const int *at = (const int *)in; I
   if (i < n) atomicAdd(&h[at[i] + threadIdx.x / 32 * 64], 1); __syncthreads(); atomicAdd((int *)out + threadIdx.x, h[threadIdx.x]); }
@@ -218,6 +220,9 @@ TEST_F(Facts, NarrowedValuesFromMemory) {
   EXPECT_EQ(narrower("gather", "gather"), "");
   EXPECT_EQ(narrower("gather", "gatherNarrow"), "32: memory");
   EXPECT_EQ(narrower("gather", "gatherShort"), "16: memory");
+  // What is known of a sum can be bounded.
+  EXPECT_EQ(narrower("beside", "besideNarrow"), "32: s0 * s1");
+  EXPECT_EQ(narrower("besideNarrow", "besideNarrow"), "");
   EXPECT_EQ(narrower("histogram", "histogramShared"), "");
 }
 

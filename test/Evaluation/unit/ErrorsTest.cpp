@@ -9,6 +9,7 @@
 #include "Evaluation/Errors.h"
 #include "gtest/gtest.h"
 #include <array>
+#include <cmath>
 #include <cstring>
 
 using namespace cupilot;
@@ -72,6 +73,43 @@ TEST(Errors, DoublesBearWhatTheirRoundingsDo) {
   EXPECT_TRUE(Passes(1 + 0x1p-44, Off));
   EXPECT_FALSE(Passes(1 + 0x1.2p-44, Off));
   EXPECT_FALSE(Passes(1 + 0x1p-24, Off));
+}
+
+// Squares of such doubles are beyond all doubles.
+TEST(Errors, OfDoublesOfEverySize) {
+  for (double Size : {1.0, 0x1p1000, 0x1p-1000}) {
+    const std::array<double, 2> Right = {Size, Size}, Wrong = {Size, 0};
+    auto Of = [](const std::array<double, 2> &Numbers) {
+      Bytes B(sizeof(Numbers));
+      std::memcpy(B.data(), Numbers.data(), B.size());
+      return B;
+    };
+    const Layout Doubles{8, {{0, ElementKind::Double}}};
+    const PrecisionContract Same;
+    ErrorRange Errors;
+    EXPECT_TRUE(compareBuffer(Of(Wrong), Of(Right), Of(Right), Doubles,
+                              {Same, {}}, Errors));
+  }
+}
+
+TEST(Errors, OnlyOfWhatIsFinite) {
+  const Layout Floats{4, {{0, ElementKind::Float}}};
+  const PrecisionContract Same;
+  auto Passes = [&](float Got, float Original, bool OnlyFinite) {
+    ErrorRange Errors;
+    return !compareBuffer(
+        bytesOf({1, Got}), bytesOf({1, Original}), bytesOf({1, Original}),
+        Floats, {.Contract = Same, .Sensitivity = {}, .OnlyFinite = OnlyFinite},
+        Errors);
+  };
+  EXPECT_TRUE(Passes(INFINITY, INFINITY, false));
+  EXPECT_FALSE(Passes(3e38F, INFINITY, false));
+  EXPECT_TRUE(Passes(3e38F, INFINITY, true));
+  // It may be up to the order of a sum.
+  EXPECT_FALSE(Passes(INFINITY, 3e37F, false));
+  EXPECT_TRUE(Passes(INFINITY, 3e37F, true));
+  EXPECT_FALSE(Passes(2e37F, 3e37F, true));
+  EXPECT_FALSE(Passes(INFINITY, 3e30F, true));
 }
 
 } // namespace

@@ -64,8 +64,9 @@ extern "C" __global__ void k(const float *in, float *out, int n) {
     gateOf(Original);
   }
 
-  void gateOf(llvm::StringRef Source) {
+  void gateOf(llvm::StringRef Source, const ProcessLimits &Limits = {}) {
     GateSetup Setup{&K, compile(Source), {W}, Dir->path().str(), "sm_90", 1};
+    Setup.Limits = Limits;
     TheGate = llvm::cantFail(Gate::create(std::move(Setup)));
   }
 
@@ -92,12 +93,16 @@ extern "C" __global__ void k(const float *in, float *out, int n) {
 
   /// The reason why \p Body is rejected; "" when it passes.
   std::string judge(llvm::StringRef Body, Guard When = {}) {
+    return judgeCode(compile(kernel(Body)), std::move(When));
+  }
+  /// The same of bitcode.
+  std::string judgeCode(const std::string &Bitcode, Guard When = {}) {
     LaunchPlan Plan;
     Plan.Launches.push_back({});
     Plan.Launches[0].Symbol = "k";
     When.Arch = "sm_90";
-    GateVerdict V = llvm::cantFail(
-        TheGate->judge(compile(kernel(Body)), Plan, When, GateDepth::Search));
+    GateVerdict V =
+        llvm::cantFail(TheGate->judge(Bitcode, Plan, When, GateDepth::Search));
     Evidence = V.Passed ? "" : V.Findings.front().Evidence;
     EXPECT_EQ(V.Passed, V.Findings.empty());
     return V.Passed ? "" : wordOf(V.Findings.front().Reason).str();

@@ -13,6 +13,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "GateFixture.h"
+#include "cupilot/Support/Bitcode.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace cupilot;
 using namespace llvm;
@@ -115,4 +120,24 @@ TEST_F(GateTest, ResultsThatLookUnwrittenAreFound) {
   gateOf(kernel("if (i < n) ((int *)out)[i] = in[i] < 1e9f ? -1 : 0;"));
   EXPECT_EQ(judge("if (i < n) ((int *)out)[i] = -(in[i] < 1e9f);"), "");
   EXPECT_EQ(judge(""), "unwritten-output");
+}
+
+TEST_F(GateTest, WhatEndsTheCodeGeneratorIsRejected) {
+  std::string Code = compile(Original), Broken;
+  LLVMContext Context;
+  std::unique_ptr<Module> M = cantFail(parseBitcode(Code, Context));
+  BasicBlock &Entry = M->getFunction("k")->getEntryBlock();
+  IRBuilder<> B(&*Entry.getFirstInsertionPt());
+  B.CreateStore(B.CreateIntrinsic(B.getInt64Ty(), Intrinsic::vscale, {}),
+                B.CreateAlloca(B.getInt64Ty()), /*isVolatile=*/true);
+  raw_string_ostream OS(Broken);
+  WriteBitcodeToFile(*M, OS);
+  EXPECT_EQ(judgeCode(Broken), "compiler-crash");
+  // The gate lives, and judges the next one.
+  EXPECT_EQ(judgeCode(Code), "");
+  ProcessLimits Small;
+  Small.AddressBytes = uint64_t(64) << 20;
+  gateOf(Original, Small);
+  EXPECT_EQ(judgeCode(Code), "compiler-limits");
+  EXPECT_EQ(Evidence, "the compiler needs more than 64 MiB for it");
 }

@@ -179,6 +179,43 @@ TEST_F(Loaded, FixedTurnsAndNarrowTypes) {
             Strings{});
 }
 
+TEST_F(Loaded, SumsInFewerBits) {
+  StringRef Original = "y[i] = x[(long long)list[i] + n * 3ll];";
+  Strings Narrow = {"integers in memory are added or multiplied in 32 bits at "
+                    "k.cu:3:18, by the original in more"};
+  EXPECT_EQ(boundsOf(Original, "y[i] = x[list[i] + n * 3];"), Narrow);
+  EXPECT_EQ(boundsOf(Original, Original), Strings{});
+  EXPECT_EQ(boundsOf("y[i] = (x + list[i])[list[n]];",
+                     "y[i] = x[list[i] + list[n]];"),
+            Narrow);
+  // As products, by constants too.
+  EXPECT_EQ(
+      boundsOf("y[i] = x[(long long)list[i] * 4];", "y[i] = x[list[i] * 4];"),
+      Narrow);
+  // A result of 64 bits, but not of numbers with room to spare.
+  StringRef Wide = "((long long *)y)[i] = (long long)list[i] + list[n];";
+  EXPECT_EQ(boundsOf(Wide, "((long long *)y)[i] = list[i] + list[n];").size(),
+            1u);
+  EXPECT_EQ(boundsOf("const signed char *c = (const signed char *)list;"
+                     "long long s = 0; for (int j = 0; j < n; ++j) s += c[j];"
+                     "((long long *)y)[i] = s;",
+                     "const signed char *c = (const signed char *)list;"
+                     "int s = 0; for (int j = 0; j < n; ++j) s += c[j];"
+                     "((long long *)y)[i] = s;"),
+            Strings{});
+  // The original does so itself, or adds nothing.
+  EXPECT_EQ(boundsOf("y[i] = x[list[i] + n];", "y[i] = x[list[i] + n * 3];"),
+            Strings{});
+  EXPECT_EQ(boundsOf("y[i] = x[list[i]];", "y[i] = x[list[i] + n - n];"),
+            Strings{});
+  // An argument bounds what is added, or the high bits do not count.
+  EXPECT_EQ(boundsOf(Original, "int k = list[i]; y[i] = 0;"
+                               "if (k < n) y[i] = x[k + n * 3];"),
+            Strings{});
+  EXPECT_EQ(boundsOf(Original, "y[i] = x[(list[i] + n * 3) & 255];"),
+            Strings{});
+}
+
 TEST_F(Loaded, FloatsThatBecomeIntegersAgain) {
   StringRef Original = "y[i] = x[list[i]];";
   std::vector<std::string> Bounds =

@@ -1001,3 +1001,182 @@ __global__ void gatherBelowInt(const float *x, const long long *at, float *y, in
     v = x[(int)k];
   y[i] = v;
 }
+
+// Indices that are sums: of integers from memory each of which fits, in 64 bits
+// or by a pointer. In 32 bits such a sum may wrap around, and nothing but
+// comparisons of what is added says that it does not.
+//
+// kernel: gatherSum
+// workload: grid=2, block=128, args=[buffer f32 n=1024 normal seed=1, buffer i32 n=256 permutation seed=2, buffer i32 n=256 permutation seed=3, buffer f32 n=256 output, 256]
+// honest: gatherSumByPointer
+// honest: gatherSumUnsigned
+// cheat: gatherSumInt | untested
+// cheat: gatherSumShort | mismatch
+__global__ void gatherSum(const float *x, const int *a, const int *b, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[(long long)a[i] + b[i]];
+}
+__global__ void gatherSumByPointer(const float *x, const int *a, const int *b, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = (x + a[i])[b[i]];
+}
+__global__ void gatherSumUnsigned(const float *x, const int *a, const int *b, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[(unsigned long long)(long long)b[i] + (unsigned long long)(long long)a[i]];
+}
+__global__ void gatherSumInt(const float *x, const int *a, const int *b, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[a[i] + b[i]];
+}
+__global__ void gatherSumShort(const float *x, const int *a, const int *b, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[(unsigned short)(a[i] + b[i])];
+}
+//
+// kernel: gatherRow
+// workload: grid=2, block=128, args=[buffer f32 n=1024 normal seed=1, buffer i32 n=256 permutation seed=2, buffer f32 n=256 output, 256, 3, 5]
+// honest: gatherRowByPointer
+// cheat: gatherRowInt | untested
+// cheat: gatherRowProduct | untested
+__global__ void gatherRow(const float *x, const int *a, float *y, int n, int row, int width) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[(long long)row * width + a[i]];
+}
+__global__ void gatherRowByPointer(const float *x, const int *a, float *y, int n, int row, int width) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const float *first = x + (long long)row * width;
+  if (i < n)
+    y[i] = first[a[i]];
+}
+__global__ void gatherRowInt(const float *x, const int *a, float *y, int n, int row, int width) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[a[i] + row * width];
+}
+__global__ void gatherRowProduct(const float *x, const int *a, float *y, int n, int row, int width) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned first = (unsigned)row * (unsigned)width;
+  if (i < n)
+    y[i] = x[first + (unsigned)a[i]];
+}
+//
+// kernel: gatherHeld
+// workload: grid=2, block=128, args=[buffer f32 n=1024 normal seed=1, buffer i32 n=256 permutation seed=2, buffer i32 n=256 permutation seed=3, buffer f32 n=256 output, 256, 512]
+// honest: gatherHeldInt
+__global__ void gatherHeld(const float *x, const int *a, const int *b, float *y, int n, int size) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int j = a[i], k = b[i];
+  y[i] = j >= 0 && j < size && k >= 0 && k < size ? x[(long long)j + k] : 0;
+}
+__global__ void gatherHeldInt(const float *x, const int *a, const int *b, float *y, int n, int size) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int j = a[i], k = b[i];
+  float v = 0;
+  if (j >= 0 && j < size && k >= 0 && k < size)
+    v = x[j + k];
+  y[i] = v;
+}
+//
+// kernel: addPairs
+// workload: grid=2, block=128, args=[buffer i32 n=256 permutation seed=2, buffer i32 n=256 permutation seed=3, buffer i64 n=256 output, 256]
+// honest: addPairsTwoHalves
+// cheat: addPairsInt | untested
+__global__ void addPairs(const int *a, const int *b, long long *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = (long long)a[i] + b[i];
+}
+__global__ void addPairsTwoHalves(const int *a, const int *b, long long *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int high = (a[i] >> 16) + (b[i] >> 16);
+  unsigned low = (a[i] & 0xffffu) + (b[i] & 0xffffu);
+  y[i] = (long long)high * 65536 + low;
+}
+// A compiler may assume that this sum stays in its type, or let it wrap around.
+__global__ void addPairsInt(const int *a, const int *b, long long *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = a[i] + b[i];
+}
+
+// Numbers of each binade. Those that are wrong here are far from what programs
+// use, and an author has asked for them all the same.
+//
+// kernel: triple
+// workload: grid=2, block=128, args=[buffer f32 n=256 normal seed=1, buffer f32 n=256 output, 256]
+// honest: tripleBySums
+// honest: tripleFused
+// cheat: tripleBelowTop | mismatch
+// cheat: tripleAboveBottom | mismatch
+// cheat: tripleNotThere | mismatch
+__global__ void triple(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = 3 * x[i];
+}
+__global__ void tripleBySums(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[i] + x[i] + x[i];
+}
+__global__ void tripleFused(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = fmaf(2.0f, x[i], x[i]);
+}
+__global__ void tripleBelowTop(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = fabsf(x[i]) > 0x1p122f ? x[i] : 3 * x[i];
+}
+// A product of two that are denormal, half way.
+__global__ void tripleAboveBottom(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[i] * 0x1p-20f * 0x1.8p21f;
+}
+__global__ void tripleNotThere(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  unsigned e = __float_as_uint(x[i]) >> 23 & 255;
+  y[i] = e - 14u < 3u ? 0 : 3 * x[i];
+}
+//
+// kernel: tripleDouble
+// workload: grid=2, block=128, args=[buffer f64 n=256 normal seed=1, buffer f64 n=256 output, 256]
+// honest: tripleDoubleBySums
+// cheat: tripleDoubleBelowTop | mismatch
+// cheat: tripleDoubleAboveBottom | mismatch
+__global__ void tripleDouble(const double *x, double *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = 3 * x[i];
+}
+__global__ void tripleDoubleBySums(const double *x, double *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[i] + x[i] + x[i];
+}
+__global__ void tripleDoubleBelowTop(const double *x, double *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = fabs(x[i]) > 0x1p600 ? x[i] : 3 * x[i];
+}
+__global__ void tripleDoubleAboveBottom(const double *x, double *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[i] * 0x1p-300 * 0x1.8p301;
+}

@@ -340,7 +340,6 @@ __global__ void resizeFlat(const float *__restrict__ in,
 // honest: nbodyTile | grid=(gx) | bx == 32
 // honest: nbodyTwoSums
 // honest: nbodyRoot
-// narrower: values of soft | the cube of a distance overflows before its root does
 // Accelerations of bodies (x, y, z, mass).
 __global__ void nbody(const float4 *__restrict__ body, float3 *__restrict__ acc,
                       int n, float soft) {
@@ -415,7 +414,7 @@ __global__ void nbodyRoot(const float4 *__restrict__ body,
     float4 q = body[j];
     float x = q.x - p.x, y = q.y - p.y, z = q.z - p.z;
     float d = x * x + y * y + z * z + soft * soft + 1e-6f;
-    float s = q.w / (d * sqrtf(d));
+    float s = q.w / d / sqrtf(d); // The cube of d's root would leave the range.
     ax += x * s;
     ay += y * s;
     az += z * s;

@@ -206,7 +206,7 @@ TEST(NvccVariant, MemoryHasALimit) {
       writeFileAtomic(Source, "__global__ void k(float *p) { *p = 1; }\n"));
   auto Compiled = [&](uint64_t MiB) {
     return compileNvccPtx(Nvcc, Source, "sm_90", {}, /*Files=*/nullptr,
-                          TextLimits{60, MiB << 20});
+                          ProcessLimits{60, MiB << 20});
   };
   Expected<NvccPtx> Enough = Compiled(4096);
   ASSERT_TRUE(bool(Enough)) << toString(Enough.takeError());
