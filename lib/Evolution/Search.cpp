@@ -320,7 +320,7 @@ Error SearchLoop::begin() {
   if (!Made)
     return Made.takeError();
   Evaluator = std::move(*Made);
-  if (Options.Cluster)
+  if (Options.Cluster && !(Options.Agents && Options.Agents->DryRun))
     if (Error E = ClusterGate::create(*Options.Cluster, Problem,
                                       Options.Patience.Tell)
                       .moveInto(Cluster))

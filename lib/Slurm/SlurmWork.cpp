@@ -437,21 +437,25 @@ Error SlurmWork::step(ArrayRef<unsigned> Open, const Teller &Tell,
   return S->step(Open, Tell, Again);
 }
 
-/// A task ends by itself once its pieces have results. One that waits, or that
-/// works on a piece which was sent a second time, has nothing left to do. Where
-/// Slurm does not answer, the guard waits for it.
+/// A task ends by itself once its pieces have results. One that waits, or whose
+/// pieces were sent a second time, has nothing left to do. Where Slurm does not
+/// answer, the guard waits for it.
 void SlurmWork::State::finish() {
   std::optional<std::vector<SlurmTask>> Tasks = SlurmQueue::tasks(Prefix);
   if (!Tasks)
     return;
+  std::map<unsigned, unsigned> Sent; ///< How often, by piece.
+  for (const auto &[Job, All] : Lists)
+    for (const std::vector<unsigned> &Task : All)
+      for (unsigned P : Task)
+        ++Sent[P];
   for (const SlurmTask &T : *Tasks) {
     auto List = Lists.find(T.Job);
     if (isEnded(T.State) || T.State == TaskState::Completing ||
         List == Lists.end() || T.Index >= List->second.size())
       continue;
     if (T.State != TaskState::Running ||
-        any_of(List->second[T.Index],
-               [&](unsigned P) { return Pieces[P].Job != T.Job; }))
+        any_of(List->second[T.Index], [&](unsigned P) { return Sent[P] > 1; }))
       SlurmQueue::cancel(T);
   }
   Guard.release();

@@ -102,6 +102,24 @@ def packed(cluster, root):
         print("tasks:", file.read().split("\n"))
 
 
+def twice(cluster, root):
+    # sbatch does not say that it took the first job: its pieces are sent again while they are worked on. Whoever comes
+    # second does not end, and is not needed.
+    path = os.path.join(root, "bin")
+    os.makedirs(path, exist_ok=True)
+    with open(os.path.join(path, "sbatch"), "w") as file:
+        file.write(f'#!/bin/sh\n{shutil.which("sbatch")} "$@" || exit\n[ "$1" != --parsable ] || [ -e {path}/said ] && exit\n'
+                   f': > {path}/said\necho no answer >&2\nexit 1\n')
+    os.chmod(os.path.join(path, "sbatch"), 0o755)
+    work = Work(cluster, root, "twice", 2, {"0": ["result", "hang"], "1": ["result", "hang"]}, seconds=4, options="settle=1,gres=none")
+    usual = cluster.environment
+    cluster.environment = {**usual, "PATH": path + ":" + os.environ["PATH"]}
+    work.status = work.run()
+    cluster.environment = usual
+    work.check()
+    print("attempts:", [len(work.attempts(n)) for n in range(2)])
+
+
 def interrupted(cluster, root):
     # Ctrl-C, and a signal that nobody can catch: nothing stays in the queue, and what there is goes on. The last pieces do
     # not end, so that there is something to interrupt.
@@ -152,7 +170,7 @@ def refused(cluster, root):
 
 if __name__ == "__main__":
     with Cluster(2) as cluster:
-        for scenario in (ends, fails, packed, interrupted, restarted):
+        for scenario in (ends, fails, packed, twice, interrupted, restarted):
             scenario(cluster, sys.argv[2])
     # Arrays of 2 tasks at most: larger ones are not taken, as where a queue is full.
     with Cluster(1, settings="MaxArraySize=2") as cluster:
