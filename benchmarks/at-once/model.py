@@ -6,7 +6,7 @@ import re
 import sys
 import time
 
-FACTOR, OFFSET, STEPS = 1664525, 1013904223, 384  # Numerical Recipes
+FACTOR, OFFSET, STEPS = 1664525, 1013904223, 1024  # Numerical Recipes
 
 
 def main():
