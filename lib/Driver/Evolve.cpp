@@ -8,11 +8,14 @@
 
 #include "cupilot/Driver/Evolve.h"
 #include "KernelSearch.h"
+#include "SearchesAtOnce.h"
 #include "cupilot/Driver/BudgetSplit.h"
 #include "cupilot/Evolution/ModelMaker.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include <chrono>
@@ -144,6 +147,64 @@ static Error searchAll(const EvolveRequest &R,
   return First;
 }
 
+static Error searchInOrder(const EvolveRequest &R, StringRef Root,
+                           StringRef Experience, const WorkloadSet &Recorded,
+                           MutableArrayRef<SearchItem> Items,
+                           ProjectStore Store, SearchTotals &Totals,
+                           raw_ostream &Out, raw_ostream &Log) {
+  Expected<Journal> J = Journal::open(Journal::pathIn(Root));
+  if (!J)
+    return J.takeError();
+  std::unique_ptr<EvolveAgents> Models;
+  if (R.Models)
+    if (Error E =
+            EvolveAgents::open(*R.Models, Root, R.Resume).moveInto(Models))
+      return E;
+  KernelSearches Search(R, Root, Recorded, std::move(Store), std::move(*J),
+                        std::move(Models), Out, Log);
+  Search.Experience = Experience;
+  Error Failed = searchAll(R, Items, Search, Log);
+  Totals = {Search.Accepted, Search.OthersFailed};
+  return Failed;
+}
+
+/// What strategies did before this run, as a folder beside the journal: the
+/// searches of a run do not learn from each other, so that their order decides
+/// nothing. A run that goes on finds what it had.
+static Expected<std::string> experienceOf(const EvolveRequest &R,
+                                          ArrayRef<SearchItem> Items,
+                                          StringRef Root) {
+  DigestBuilder Name;
+  for (const SearchItem &I : Items)
+    if (I.K)
+      Name.add(I.K->Digest);
+  const std::string Folder =
+      (Root + "/journal.sqlite.before-" + shortDigest(Name.str(), 8)).str();
+  if (!R.Resume)
+    sys::fs::remove_directories(Folder);
+  if (sys::fs::exists(Folder))
+    return Folder;
+  // Whole or not at all: it is renamed into place.
+  const std::string New = Folder + ".new";
+  sys::fs::remove_directories(New);
+  if (Error E = ensureDirectory(New + "/strategies"))
+    return std::move(E);
+  Expected<std::vector<std::string>> Files =
+      filesIn((Root + "/strategies").str());
+  if (!Files)
+    return Files.takeError();
+  for (const std::string &Path : *Files) {
+    const std::string To =
+        New + "/strategies/" + sys::path::filename(Path).str();
+    if (std::error_code EC = sys::fs::copy_file(Path, To))
+      return resourceError("cannot copy '" + Path + "' to '" + To +
+                           "': " + EC.message());
+  }
+  if (std::error_code EC = sys::fs::rename(New, Folder))
+    return resourceError("cannot rename '" + New + "': " + EC.message());
+  return Folder;
+}
+
 static SearchTable tableOf(const SearchPlan &Plan,
                            const WorkloadSet &Recorded) {
   SearchTable Table;
@@ -186,20 +247,26 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
   Expected<ProjectStore> Store = ProjectStore::openOrCreate(Root);
   if (!Store)
     return Store.takeError();
-  Expected<Journal> J = Journal::open(Journal::pathIn(Root));
-  if (!J)
-    return J.takeError();
-  std::unique_ptr<EvolveAgents> Models;
-  if (R.Models) {
-    Expected<std::unique_ptr<EvolveAgents>> Opened =
-        EvolveAgents::open(*R.Models, Root, R.Resume);
-    if (!Opened)
-      return Opened.takeError();
-    Models = std::move(*Opened);
-  }
-  KernelSearches Search(R, Root, *Recorded, std::move(*Store), std::move(*J),
-                        std::move(Models), Out, Log);
-  Error Failed = searchAll(R, Plan->Items, Search, Log);
+  std::string Experience;
+  const size_t Kernels = count_if(
+      Plan->Items, [](const SearchItem &I) { return I.K.has_value(); });
+  if (Kernels > 1 && !R.isDryRun())
+    if (Error E = experienceOf(R, Plan->Items, Root).moveInto(Experience))
+      return E;
+  // What a search has found may not steer another one.
+  if (R.AtOnce > 1)
+    for (const std::string &Like : R.Like)
+      if (sys::fs::equivalent(Like, Root))
+        return usageError("--like names the store that is searched into, where "
+                          "kernels appear while others are searched",
+                          "remove --at-once, or name a copy of the store");
+  SearchTotals Totals;
+  Error Failed =
+      R.AtOnce > 1 && Kernels > 1 && !R.isDryRun()
+          ? searchAtOnce(R, Root, Experience, *Recorded, Plan->Items, Totals,
+                         Log)
+          : searchInOrder(R, Root, Experience, *Recorded, Plan->Items,
+                          std::move(*Store), Totals, Out, Log);
   if (!R.isDryRun()) {
     SearchTable Table = tableOf(*Plan, *Recorded);
     if (R.Json)
@@ -210,13 +277,15 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
   }
   if (Failed)
     return Failed;
-  if (!Search.OthersFailed.empty())
+  if (!R.MaxSeconds && !Experience.empty()) // Nothing is left to go on with.
+    sys::fs::remove_directories(Experience);
+  if (!Totals.OthersFailed.empty())
     return resourceError("another compiler could not be run, so the store has "
                          "variants for builds by " +
-                             Search.OthersFailed + " only",
+                             Totals.OthersFailed + " only",
                          "correct that, and add the others' with cupilot "
                          "refresh");
-  if (Search.Accepted == 0 && !R.isDryRun())
+  if (Totals.Accepted == 0 && !R.isDryRun())
     return findingError("no variant was accepted",
                         "-v says why each candidate was dropped");
   return Error::success();

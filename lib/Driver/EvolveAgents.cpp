@@ -40,6 +40,25 @@ private:
 };
 } // namespace
 
+namespace {
+/// Asks when it is this search's turn.
+class InTurn : public Provider {
+public:
+  InTurn(Provider &From, SearchTurns Turns) : From(From), Turns(Turns) {}
+  Expected<ChatAnswer> ask(const ChatRequest &R) override {
+    const Turn Mine = Turns.wait(SharedResource::Call);
+    return From.ask(R);
+  }
+  std::string describe(const ChatRequest &R) const override {
+    return From.describe(R);
+  }
+
+private:
+  Provider &From;
+  SearchTurns Turns;
+};
+} // namespace
+
 Error AgentSettings::check() const {
   if (!(Within >= 0 && Within < 1))
     return usageError("--within must be at least 0 and less than 1",
@@ -50,7 +69,8 @@ Error AgentSettings::check() const {
 }
 
 Expected<std::unique_ptr<EvolveAgents>>
-EvolveAgents::open(AgentSettings Settings, StringRef StoreDir, bool Resume) {
+EvolveAgents::open(AgentSettings Settings, StringRef StoreDir, bool Resume,
+                   SearchTurns Turns) {
   auto A = std::make_unique<EvolveAgents>();
   SessionOptions &Calls = Settings.Session;
   Calls.Resume = Resume;
@@ -74,6 +94,8 @@ EvolveAgents::open(AgentSettings Settings, StringRef StoreDir, bool Resume) {
   A->Options.From = A->Models.get();
   A->Options.DryRun = Settings.DryRun;
   if (A->Models) {
+    A->Waits = std::make_unique<InTurn>(*A->Models, Turns);
+    A->Options.From = A->Waits.get();
     A->Options.Keep = A->Models->recording();
     A->Options.Replayed = A->Models->replayed();
   }

@@ -108,10 +108,12 @@ SearchOptions KernelSearches::optionsFor(StringRef Name,
   Options.Resume = R.Resume;
   Options.Until = Until;
   Options.Jobs = R.Jobs;
+  Options.Cluster = R.Cluster;
+  Options.Turns = Turns;
   Options.Strategies = R.Strategies.empty()
                            ? sharedFile("strategies", "strategies")
                            : R.Strategies;
-  Options.Store = Root;
+  Options.Store = Experience.empty() ? Root : Experience;
   Options.Device = R.Device;
   Options.Patience.Wait = R.Wait;
   Options.Patience.Tell = [this](const Twine &Text) {

@@ -46,6 +46,9 @@ public:
   std::vector<CandidateRecord> Judged;
   /// SearchOptions::Until of the next kernel.
   std::optional<std::chrono::steady_clock::time_point> Until;
+  SearchTurns Turns; ///< Among searches of other kernels.
+  /// SearchOptions::Store, where it is not the store's folder.
+  std::string Experience;
 
 private:
   llvm::Expected<std::optional<SearchProblem>>

@@ -21,8 +21,7 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// What judge() changes of a record; "" for nothing.
-static std::string verdictText(const CandidateRecord &R) {
+std::string verdictText(const CandidateRecord &R) {
   json::Object O{{"outcome", wordOf(R.Outcome)},
                  {"text", json::fixUTF8(R.Reason.Text)},
                  {"finding", findingText(R.Reason)},
@@ -32,7 +31,7 @@ static std::string verdictText(const CandidateRecord &R) {
   return formatv("{0}", json::Value(std::move(O))).str();
 }
 
-static bool readVerdict(StringRef Text, CandidateRecord &R) {
+bool readVerdict(StringRef Text, CandidateRecord &R) {
   Expected<json::Value> V = json::parse(Text);
   if (!V) {
     consumeError(V.takeError());
@@ -66,12 +65,14 @@ static bool readVerdict(StringRef Text, CandidateRecord &R) {
 std::vector<std::optional<CandidateRecord>>
 judgeAhead(CandidateEvaluator &Evaluator,
            ArrayRef<const Candidate *> Candidates, unsigned Jobs,
+           const SearchTurns &Turns,
            std::optional<std::chrono::steady_clock::time_point> Until) {
   std::vector<std::optional<CandidateRecord>> Records(Candidates.size());
   std::vector<unsigned> Tasks(Candidates.size());
   std::iota(Tasks.begin(), Tasks.end(), 0);
   auto Job = [&](unsigned Task) -> std::string {
     Candidate C = *Candidates[Task];
+    const Turn Mine = Turns.wait(SharedResource::Job);
     std::optional<ProcessDeadline> Deadline;
     if (Until) {
       auto Left = std::chrono::duration_cast<std::chrono::seconds>(

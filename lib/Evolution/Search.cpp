@@ -15,6 +15,7 @@
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
 #include "cupilot/Evolution/Breeder.h"
+#include "cupilot/Evolution/ClusterGate.h"
 #include "cupilot/Evolution/ModelMaker.h"
 #include "cupilot/Evolution/ProposedStrategies.h"
 #include "cupilot/Evolution/SceManager.h"
@@ -117,7 +118,7 @@ private:
   }
   Error screen(MutableArrayRef<SearchEntry> Entries, unsigned Generation);
   std::vector<SearchEntry *> worthJudging(ArrayRef<SearchEntry *> Entries);
-  void judgeAhead(ArrayRef<SearchEntry *> Entries);
+  Error judgeAhead(ArrayRef<SearchEntry *> Entries);
   Error judge(SearchEntry &E);
   Error repair(MutableArrayRef<SearchEntry> Entries, StringRef Stage,
                function_ref<Error(ArrayRef<SearchEntry *>)> Judge);
@@ -185,7 +186,8 @@ private:
   mlir::MLIRContext Context{mlir::MLIRContext::Threading::DISABLED};
   mlir::OwningOpRef<mlir::ModuleOp> Population;
   std::unique_ptr<CandidateEvaluator> Evaluator;
-  std::unique_ptr<GpuStepJudge> Gpu; ///< Null: times are modelled.
+  std::unique_ptr<ClusterGate> Cluster; ///< Null: candidates are judged here.
+  std::unique_ptr<GpuStepJudge> Gpu;    ///< Null: times are modelled.
   std::vector<LibraryStrategy> Library;
   KernelAdvice Advice;
   GpuOriginalFigures Measured; ///< Empty without a GPU or without models.
@@ -335,6 +337,11 @@ Error SearchLoop::begin() {
   if (!Made)
     return Made.takeError();
   Evaluator = std::move(*Made);
+  if (Options.Cluster && !(Options.Agents && Options.Agents->DryRun))
+    if (Error E = ClusterGate::create(*Options.Cluster, Problem,
+                                      Options.Patience.Tell)
+                      .moveInto(Cluster))
+      return E;
   Limits = ceilingsOf(Problem.Gpu);
   if (Problem.OnGpu) {
     Expected<std::unique_ptr<GpuStepJudge>> Judge = GpuStepJudge::create(
@@ -929,8 +936,11 @@ Error SearchLoop::judge(SearchEntry &E) {
       return Error::success();
     if (E.Ahead)
       C.Record = std::move(*E.Ahead);
-    else if (Error Failure = Evaluator->judge(C))
-      return Failure;
+    else {
+      const Turn Mine = Options.Turns.wait(SharedResource::Job);
+      if (Error Failure = Evaluator->judge(C))
+        return Failure;
+    }
   }
   E.Record = C.Record;
   return Error::success();
@@ -949,21 +959,28 @@ SearchLoop::worthJudging(ArrayRef<SearchEntry *> Entries) {
   return Waiting;
 }
 
-/// What judge() will ask for, beside each other.
-void SearchLoop::judgeAhead(ArrayRef<SearchEntry *> Entries) {
-  if (Options.Jobs < 2)
-    return;
+/// What judge() will ask for, beside each other. Here, one alone can as well
+/// wait until it is asked for.
+Error SearchLoop::judgeAhead(ArrayRef<SearchEntry *> Entries) {
+  if (!Cluster && Options.Jobs < 2)
+    return Error::success();
   std::vector<SearchEntry *> Waiting = worthJudging(Entries);
-  if (Waiting.size() < 2)
-    return;
+  if (Waiting.empty() || (!Cluster && Waiting.size() < 2))
+    return Error::success();
   std::vector<const Candidate *> Candidates;
   Candidates.reserve(Waiting.size());
   for (SearchEntry *E : Waiting)
     Candidates.push_back(&*E->Made);
-  auto Records =
-      cupilot::judgeAhead(*Evaluator, Candidates, Options.Jobs, Options.Until);
+  std::vector<std::optional<CandidateRecord>> Records;
+  if (!Cluster)
+    Records = cupilot::judgeAhead(*Evaluator, Candidates, Options.Jobs,
+                                  Options.Turns, Options.Until);
+  else if (Error E =
+               Cluster->judge(Candidates, Options.Until).moveInto(Records))
+    return E;
   for (auto [E, Record] : zip_equal(Waiting, Records))
     E->Ahead = std::move(Record);
+  return Error::success();
 }
 
 static bool mayBeRepaired(const SearchEntry &E) {
@@ -1113,7 +1130,8 @@ Error SearchLoop::judgeMade(MutableArrayRef<SearchEntry> Entries,
   std::vector<SearchEntry *> ToJudge;
   for (SearchEntry &E : Entries)
     ToJudge.push_back(&E);
-  judgeAhead(ToJudge);
+  if (Error Failure = judgeAhead(ToJudge))
+    return Failure;
   for (SearchEntry &E : Entries) {
     if (E.Made)
       if (Error Failure = judge(E))
@@ -1128,7 +1146,8 @@ Error SearchLoop::judgeMade(MutableArrayRef<SearchEntry> Entries,
   for (unsigned Round = 1; Round <= Maker->rounds() && goesOn(); ++Round)
     if (Error Failure = repair(Entries, "repair" + std::to_string(Round),
                                [&](ArrayRef<SearchEntry *> New) -> Error {
-                                 judgeAhead(New);
+                                 if (Error Failure = judgeAhead(New))
+                                   return Failure;
                                  for (SearchEntry *E : New)
                                    if (Error Inner = judge(*E))
                                      return Inner;
@@ -1215,8 +1234,11 @@ Error SearchLoop::askGpu(StringRef Run, StringRef Step, StringRef Name,
       return findingError("the recording has no answer of a GPU for its code");
     }
   }
-  if (Error E = Ask())
-    return E;
+  {
+    const Turn Mine = Options.Turns.wait(SharedResource::Card);
+    if (Error E = Ask())
+      return E;
+  }
   if (!A || !A->Keep)
     return Error::success();
   Expected<std::optional<BatchRecord>> B = J.findBatch(Run, Step);
@@ -1292,7 +1314,8 @@ Error SearchLoop::evaluateOnGpu(unsigned Generation,
                            if (isOverBudget()) // A batch is of all of a round.
                              return Error::success();
                            std::vector<SearchEntry *> Passed;
-                           judgeAhead(New);
+                           if (Error Failure = judgeAhead(New))
+                             return Failure;
                            for (SearchEntry *E : New) {
                              if (Error Failure = judge(*E))
                                return Failure;
@@ -1561,7 +1584,8 @@ Error SearchLoop::judgeSettings(const Sweep &S, ArrayRef<SearchEntry *> Best,
     E->Made->Record = E->Record; // What was estimated is no verdict.
     E->Made->Record.Ratio = 0;
   }
-  judgeAhead(Fresh);
+  if (Error Failure = judgeAhead(Fresh))
+    return Failure;
   for (SearchEntry *E : Fresh) {
     if (Error Failure = judge(*E))
       return Failure;

@@ -23,40 +23,22 @@ using namespace llvm;
 
 namespace cupilot {
 
-static Expected<std::string> absolute(StringRef Path) {
-  SmallString<256> Whole(Path);
-  if (std::error_code EC = sys::fs::make_absolute(Whole))
-    return resourceError("'" + Path + "': " + EC.message());
-  sys::path::remove_dots(Whole, /*remove_dot_dot=*/true);
-  return Whole.str().str();
-}
-
 Expected<SlurmOptions> slurmOptionsFor(StringRef Given, StringRef Store) {
   SlurmOptions O;
-  Expected<std::string> Root = absolute(Store.empty() ? ".cupilot" : Store);
-  if (!Root)
-    return Root.takeError();
-  const std::string File =
-      (sys::path::parent_path(*Root) + "/cupilot.slurm").str();
+  const std::string File = slurmFileBeside(Store);
   if (sys::fs::exists(File))
     if (Error E = O.addFile(File))
       return std::move(E);
   if (!Given.empty())
     if (Error E = O.add(Given))
       return std::move(E);
-  if (O.Folder.empty() && !Store.empty())
-    // A name that the store's .gitignore knows.
-    O.Folder = *Root + "/journal.sqlite.batches";
-  if (O.Folder.empty()) {
-    Expected<std::string> Cache = batchRoot();
-    if (!Cache)
-      return Cache.takeError();
-    O.Folder = std::move(*Cache);
-  }
-  Expected<std::string> Folder = absolute(O.Folder);
-  if (!Folder)
-    return Folder.takeError();
-  O.Folder = std::move(*Folder);
+  // A name that the store's .gitignore knows.
+  std::string Usual = (Store + "/journal.sqlite.batches").str();
+  if (Store.empty())
+    if (Error E = batchRoot().moveInto(Usual))
+      return std::move(E);
+  if (Error E = O.placeIn(Usual))
+    return std::move(E);
   return O;
 }
 
@@ -108,9 +90,13 @@ static StringRef cardOf(const json::Object &Result) {
   return Gpu ? Gpu->getString("name").value_or("") : "";
 }
 
-/// Removes the results of other GPUs than the search's.
+/// Removes the results of other GPUs than the search's, and with them those of
+/// the same group that name none: a race is lost to times of that GPU.
 Expected<bool> SlurmDevice::areOfOneCard(const GpuBatch &B,
                                          const GpuResults &Results) {
+  // Another search of this folder may have decided meanwhile.
+  if (Error E = readCard(B))
+    return std::move(E);
   if (O.Card.empty()) {
     std::map<std::string, unsigned> Counts;
     for (const json::Object &R : Results)
@@ -125,15 +111,25 @@ Expected<bool> SlurmDevice::areOfOneCard(const GpuBatch &B,
       return std::move(E);
   }
   bool All = true;
-  for (auto [R, Result] : zip(B.batch().Requests, Results)) {
-    StringRef Name = cardOf(Result);
-    if (Name.empty() || Name == O.Card)
+  const runner::Request *First = B.batch().Requests.data();
+  for (const auto &Group : runner::groupsOf(B.batch())) {
+    StringRef Other;
+    for (const runner::Request *R : Group)
+      if (StringRef Name = cardOf(Results[size_t(R - First)]);
+          !Name.empty() && Name != O.Card)
+        Other = Name;
+    if (Other.empty())
       continue;
     All = false;
-    if (Tell)
-      Tell(R.Id + " was evaluated on another GPU, " + Name +
-           ": it is sent again for " + O.Card);
-    sys::fs::remove(folder(B) + "/results/" + R.Id + ".json");
+    for (const runner::Request *R : Group) {
+      StringRef Name = cardOf(Results[size_t(R - First)]);
+      if (Name == O.Card)
+        continue;
+      if (Tell && !Name.empty())
+        Tell(R->Id + " was evaluated on another GPU, " + Name +
+             ": it is sent again for " + O.Card);
+      sys::fs::remove(folder(B) + "/results/" + R->Id + ".json");
+    }
   }
   return All;
 }

@@ -232,11 +232,11 @@ std::vector<std::string> Recording::unused(StringRef Channel) const {
   return Steps;
 }
 
-Spending Recording::spent() const {
+Spending Recording::spent(StringRef StepsOf) const {
   std::lock_guard Lock(Guard);
   Spending All;
   for (const auto &[Key, Call] : Calls) {
-    if (Key.first != "llm")
+    if (Key.first != "llm" || !StringRef(Key.second).starts_with(StepsOf))
       continue;
     ++All.Calls;
     Expected<ChatAnswer> A = answerFrom(Call.Answer);

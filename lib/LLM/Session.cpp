@@ -203,7 +203,7 @@ Session::open(const SessionOptions &Options) {
       return R.takeError();
     S->Record = std::move(*R);
     if (Options.Resume)
-      S->Purse->charge(S->Record->spent());
+      S->Purse->charge(S->Record->spent(Options.StepsOf));
     S->Recorded = recordCalls(*S->Base, *S->Record, Options.Resume);
     S->Top = S->Recorded.get();
   }

@@ -7,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Runner/Runner.h"
+#include "Dealer.h"
 #include "DeviceTurn.h"
 #include "Evaluator.h"
 #include "Race.h"
 #include "Wire.h"
 #include "Worker.h"
 #include "cupilot/Portable/Failure.h"
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -104,16 +104,16 @@ private:
 
 /// All that the threads of the GPUs share.
 struct Shared {
-  Shared(const RunnerOptions &Options, const Batch &B)
+  Shared(const RunnerOptions &Options, const Batch &B,
+         std::vector<Dealer::Group> Groups)
       : Options(Options), B(B), In(Options.Folder, B, Scratch),
-        Results(Options.Folder, B) {}
+        Results(Options.Folder, B), Groups(std::move(Groups)) {}
   const RunnerOptions &Options;
   const Batch &B;
   ScratchFolder Scratch;
   Inputs In;
   ResultFolder Results;
-  std::vector<std::vector<const Request *>> Groups;
-  std::atomic<size_t> NextGroup = 0;
+  Dealer Groups;
   std::mutex Lock; ///< Of what follows.
   RunnerSummary Summary;
 };
@@ -174,40 +174,52 @@ static json resultOf(Shared &S, Evaluator &E, const Request &R,
   return E.evaluate(R);
 }
 
-/// One thread per GPU takes groups until there are none.
+static void evaluateGroup(Shared &S, Evaluator &E, int Device,
+                          const Dealer::Group &Requests) {
+  Race Heats;
+  std::string Group;
+  std::map<std::string, std::string> EndedBy; ///< By group.
+  for (const Request *R : Requests) {
+    if (R->Group != Group)
+      E.endGroup();
+    Group = R->Group;
+    std::string &Ended = EndedBy[Group];
+    json Result;
+    if (std::optional<json> Known = S.Results.find(*R)) {
+      Result = std::move(*Known);
+    } else {
+      Result = resultOf(S, E, *R, Ended, Heats);
+      S.Results.put(*R, Result);
+      tell(S, Device, *R, Result);
+    }
+    if (Result.value("status", "") == "ok")
+      S.Groups.note(*R, Result.value("seconds", 0.0));
+    if (Ended.empty() && endsGroup(Result))
+      Ended = R->Id;
+    Heats.add(*R, Result);
+  }
+  E.endGroup();
+}
+
+/// One thread per GPU takes groups until there are none. A GPU that falls out
+/// gives its group back to the others; the attempt counts, as it may have been
+/// the group that ended it.
 static void serveDevice(Shared &S, int Device, const std::string &Uuid) {
+  std::optional<Dealer::Group> Mine;
   try {
     Evaluator E(S.Options.Executable, Device, S.B, S.In, S.Scratch, S.Results);
-    for (;;) {
-      size_t Next = S.NextGroup++;
-      if (Next >= S.Groups.size())
-        return;
+    while ((Mine = S.Groups.take())) {
       DeviceTurn Turn(Uuid);
-      Race Heats;
-      std::string Group;
-      std::map<std::string, std::string> EndedBy; ///< By group.
-      for (const Request *R : S.Groups[Next]) {
-        if (R->Group != Group)
-          E.endGroup();
-        Group = R->Group;
-        std::string &Ended = EndedBy[Group];
-        json Result;
-        if (std::optional<json> Known = S.Results.find(*R)) {
-          Result = std::move(*Known);
-        } else {
-          Result = resultOf(S, E, *R, Ended, Heats);
-          S.Results.put(*R, Result);
-          tell(S, Device, *R, Result);
-        }
-        if (Ended.empty() && endsGroup(Result))
-          Ended = R->Id;
-        Heats.add(*R, Result);
-      }
-      E.endGroup();
+      evaluateGroup(S, E, Device, *Mine);
+      S.Groups.end();
     }
   } catch (const std::exception &E) {
+    if (Mine)
+      S.Groups.giveBack(std::move(*Mine));
     std::lock_guard<std::mutex> Guard(S.Lock);
     S.Summary.Lost = E.what();
+    fprintf(stderr, "cupilot-runner: device %d is left out: %s\n", Device,
+            E.what());
   }
 }
 
@@ -273,10 +285,10 @@ RunnerSummary runBatch(const RunnerOptions &Options) {
   if (Options.Group)
     OfGroup.emplace(Options.Folder, "lock." + std::to_string(*Options.Group),
                     LOCK_EX);
-  Shared S(Options, B);
-  S.Groups = chosenGroups(Options, B);
+  std::vector<Dealer::Group> Groups = chosenGroups(Options, B);
+  Shared S(Options, B, Groups);
   unsigned Open = 0;
-  for (const auto &Group : S.Groups)
+  for (const auto &Group : Groups)
     for (const Request *R : Group) {
       if (std::optional<json> Known = S.Results.find(*R)) {
         ++S.Summary.Before;

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern "C" char **environ;
@@ -22,10 +23,13 @@ using namespace llvm;
 
 namespace cupilot {
 
-// Reads names until the other end is closed, then cancels. An sbatch may still
+// In the background, so that nobody has to wait for it: reads names until the
+// other end is closed, then cancels. An sbatch may still
 // be under way then, and slurmctld may be away for a while: hence twice, and
 // again.
 static const char Script[] = R"(
+exec 3<&0
+(
 trap '' INT TERM HUP QUIT
 names=
 while read -r n; do
@@ -42,6 +46,7 @@ while [ $tries -lt 30 ] && [ $good -lt 2 ]; do
   tries=$((tries + 1))
   sleep 1
 done
+) <&3 3<&- &
 )";
 
 Expected<JobGuard> JobGuard::create() {
@@ -66,6 +71,10 @@ Expected<JobGuard> JobGuard::create() {
   ::posix_spawnattr_destroy(&Attributes);
   ::posix_spawn_file_actions_destroy(&Actions);
   ::close(Ends[1]);
+  int Status = 0;
+  if (!Failed)
+    while (::waitpid(Pid, &Status, 0) < 0 && errno == EINTR)
+      ;
   if (Failed) {
     ::close(Ends[0]);
     return resourceError(Twine("cannot run '/bin/sh': ") +

@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -42,6 +43,8 @@ static constexpr TextKey TextKeys[] = {
     {"nodes", &SlurmOptions::Nodes, "--nodelist="},
     {"time", &SlurmOptions::Time, "--time="},
     {"gres", &SlurmOptions::Gres, "--gres="},
+    {"cpus", &SlurmOptions::Cpus, "--cpus-per-task="},
+    {"mem", &SlurmOptions::Memory, "--mem="},
     {"prefix", &SlurmOptions::Prefix, ""},
     {"container", &SlurmOptions::Container, ""},
     {"card", &SlurmOptions::Card, ""},
@@ -97,7 +100,8 @@ Error SlurmOptions::add(StringRef Text) {
   return Error::success();
 }
 
-Error SlurmOptions::addFile(StringRef Path) {
+Error SlurmOptions::addFile(StringRef Path, StringRef Section) {
+  static constexpr StringRef Sections[] = {"judge"};
   Expected<std::string> Text = readFile(Path);
   if (!Text)
     return Text.takeError();
@@ -108,13 +112,35 @@ Error SlurmOptions::addFile(StringRef Path) {
     if (Said.empty())
       continue;
     auto [Name, Value] = Said.split('=');
-    if (Error E = set(*this, Name.trim(), Value.trim()))
+    auto [First, Rest] = Name.split('.');
+    const bool IsOfSection = is_contained(Sections, First) && !Rest.empty();
+    if (IsOfSection ? First != Section : !Section.empty())
+      continue;
+    if (Error E = set(*this, (IsOfSection ? Rest : Name).trim(), Value.trim()))
       return handleErrors(std::move(E), [&](const ToolError &T) {
         return usageError(Path + ":" + Twine(I + 1) + ": " + T.text(),
                           T.hint());
       });
   }
   return Error::success();
+}
+
+Error SlurmOptions::placeIn(StringRef Usual) {
+  SmallString<256> Whole(Folder.empty() ? Usual : StringRef(Folder));
+  if (std::error_code EC = sys::fs::make_absolute(Whole))
+    return resourceError("'" + Whole.str() + "': " + EC.message());
+  sys::path::remove_dots(Whole, /*remove_dot_dot=*/true);
+  Folder = Whole.str().str();
+  return Error::success();
+}
+
+std::string slurmFileBeside(StringRef Store) {
+  SmallString<256> Path(Store.empty() ? StringRef(".cupilot") : Store);
+  (void)sys::fs::make_absolute(Path); // Else it is meant from here.
+  sys::path::remove_dots(Path, /*remove_dot_dot=*/true);
+  sys::path::remove_filename(Path);
+  sys::path::append(Path, "cupilot.slurm");
+  return Path.str().str();
 }
 
 std::string SlurmOptions::str() const {
@@ -141,7 +167,9 @@ std::vector<std::string> SlurmOptions::sbatchFlags() const {
 std::vector<std::string> SlurmOptions::onNode(StringRef Program) const {
   std::vector<std::string> Words;
   if (!Container.empty()) {
-    Words = {"apptainer", "exec", "--nv"};
+    Words = {"apptainer", "exec"};
+    if (Gres != "none")
+      Words.push_back("--nv");
     if (!Folder.empty())
       append_range(Words, std::vector<std::string>{"--bind", Folder});
     Words.push_back(Container);

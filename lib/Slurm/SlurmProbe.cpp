@@ -36,8 +36,8 @@ static constexpr int64_t MostDrift = 60;
 namespace {
 class Probe {
 public:
-  Probe(SlurmOptions Options, StringRef Program)
-      : O(std::move(Options)), Program(Program) {}
+  Probe(SlurmOptions Options, const NodeQuestion &Question)
+      : O(std::move(Options)), Asks(Question) {}
   Expected<std::vector<NodeReport>> run(unsigned MostNodes, unsigned Seconds);
 
 private:
@@ -50,7 +50,8 @@ private:
   void read(NodeReport &R, StringRef Answer);
 
   SlurmOptions O;
-  std::string Program, Folder, Script, Prefix;
+  const NodeQuestion &Asks;
+  std::string Folder, Script, Prefix;
   std::map<std::string, int64_t> EndedSince; ///< By node, without an answer.
   std::set<std::string> Asked;
   int64_t Start = 0;
@@ -59,9 +60,9 @@ private:
 
 static int64_t now() { return std::time(nullptr); }
 
-/// Four lines: clock, version, whether GPUs were listed; then the list.
+/// Three lines: clock, version, status of the answer; then the answer.
 Error Probe::writeScript() {
-  const std::string Call = shellQuoted(O.onNode(Program));
+  const std::string Call = shellQuoted(O.onNode(Asks.Program));
   Script = file("probe.sh");
   return writeFileAtomic(
       Script, "#!/bin/sh\nout=\"" + Folder +
@@ -70,10 +71,10 @@ Error Probe::writeScript() {
                   "version=$(" +
                   Call +
                   " --version 2>&1)\n"
-                  "list=$(" +
-                  Call +
-                  " --list 2>&1)\n"
-                  "printf '%s\\n' \"$clock\" \"$version\" \"$?\" \"$list\" > "
+                  "answer=$(" +
+                  Call + " " + shellQuoted(Asks.Arguments) +
+                  " 2>&1)\n"
+                  "printf '%s\\n' \"$clock\" \"$version\" \"$?\" \"$answer\" > "
                   "\"$out.new\" && mv \"$out.new\" \"$out.answer\"\n");
 }
 
@@ -102,27 +103,38 @@ void Probe::read(NodeReport &R, StringRef Answer) {
              (Drift < 0 ? "behind" : "ahead");
     return;
   }
-  const std::string Want = Program + " " + CUPILOT_VERSION;
-  if (Version != Want) {
-    R.Text = "'" + shellQuoted(O.onNode(Program)) + " --version' says '" +
-             Version.str() + "', not '" + Want + "'";
+  if (Version != Asks.Version) {
+    R.Text = "'" + shellQuoted(O.onNode(Asks.Program)) + " --version' says '" +
+             Version.str() + "', not '" + Asks.Version + "'";
     return;
   }
   if (Status != "0") {
     R.Text = List.rtrim().str();
     return;
   }
-  R.S = NodeReport::State::Works;
-  R.Text = Version.str();
-  Expected<json::Value> Gpus = json::parse(List);
-  if (!Gpus) {
-    consumeError(Gpus.takeError());
+  Expected<std::string> Said = Asks.Read(List);
+  if (!Said) {
+    R.Text = toString(Said.takeError());
     return;
   }
-  if (const json::Array *All = Gpus->getAsArray())
-    for (const json::Value &V : *All)
-      if (const json::Object *Gpu = V.getAsObject())
-        R.Text += ", " + Gpu->getString("name").value_or("").str();
+  R.S = NodeReport::State::Works;
+  R.Text = Version.str() + ", " + *Said;
+}
+
+NodeQuestion aboutGpus() {
+  auto Read = [](StringRef List) -> Expected<std::string> {
+    Expected<json::Value> Gpus = json::parse(List);
+    if (!Gpus)
+      return Gpus.takeError();
+    std::vector<std::string> Names;
+    if (const json::Array *All = Gpus->getAsArray())
+      for (const json::Value &V : *All)
+        if (const json::Object *Gpu = V.getAsObject())
+          Names.push_back(Gpu->getString("name").value_or("").str());
+    return join(Names, ", ");
+  };
+  return {
+      "cupilot-runner", "cupilot-runner " CUPILOT_VERSION, {"--list"}, Read};
 }
 
 void Probe::look(NodeReport &R,
@@ -180,6 +192,7 @@ Expected<std::vector<NodeReport>> Probe::run(unsigned MostNodes,
     return Guard.takeError();
   Start = now();
   std::vector<NodeReport> All;
+  Error Refused = Error::success();
   for (const auto &[Node, Takes] : *Nodes) {
     if (!Takes || All.size() >= MostNodes) {
       All.push_back({Node, Takes ? "not asked" : "it takes no jobs now"});
@@ -187,12 +200,26 @@ Expected<std::vector<NodeReport>> Probe::run(unsigned MostNodes,
     }
     Guard->add(Prefix + Node);
     if (Error E = send(Node)) {
-      sys::fs::remove_directories(Folder);
-      return std::move(E);
+      // Perhaps it is the node, not what is asked for.
+      if (!Refused)
+        Refused = std::move(E);
+      else
+        consumeError(std::move(E));
+      All.push_back({Node,
+                     "Slurm takes no job for it with these options: '" +
+                         shellQuoted(O.sbatchFlags()) + "'",
+                     NodeReport::State::Differs});
+      continue;
     }
     Asked.insert(Node);
     All.push_back({Node, "its job waits"});
   }
+  if (Refused && Asked.empty()) {
+    Guard->release();
+    sys::fs::remove_directories(Folder);
+    return std::move(Refused);
+  }
+  consumeError(std::move(Refused));
   auto Waits = [](const NodeReport &R) {
     return R.S == NodeReport::State::Busy;
   };
@@ -216,10 +243,10 @@ Expected<std::vector<NodeReport>> Probe::run(unsigned MostNodes,
 }
 
 Expected<std::vector<NodeReport>> probeNodes(const SlurmOptions &O,
-                                             StringRef ProgramName,
+                                             const NodeQuestion &Question,
                                              unsigned MostNodes,
                                              unsigned Seconds) {
-  return Probe(O, ProgramName).run(MostNodes, Seconds);
+  return Probe(O, Question).run(MostNodes, Seconds);
 }
 
 } // namespace cupilot

@@ -45,6 +45,19 @@ StringRef meaningOf(TaskState S) {
   return States[static_cast<size_t>(S)].Meaning;
 }
 
+bool takesJobs(StringRef NodeState) {
+  // A mark stands behind a state (man sinfo, "NODE STATE CODES"). Those that
+  // save power start when they get a job, and "-" is planned for one. A node
+  // that does not answer ("*"), or is reserved for maintenance ("$"), gets
+  // none.
+  static constexpr StringRef Harmless = "~#!%@^-+";
+  if (!NodeState.empty() && Harmless.contains(NodeState.back()))
+    NodeState = NodeState.drop_back();
+  return is_contained(
+      {"idle", "mix", "alloc", "comp", "plnd", "pow_up", "pow_dn"},
+      NodeState.lower());
+}
+
 bool SlurmTask::isHeld() const {
   // Slurm's words for its reasons (man squeue, "JOB REASON CODES"). A task that
   // its user holds is not meant: that is a wish.
@@ -139,11 +152,19 @@ Error SlurmQueue::wouldTake(ArrayRef<std::string> Flags, StringRef Script) {
   return sbatch({"--test-only"}, Flags, Script);
 }
 
-std::string SlurmQueue::accounted(StringRef Job) {
+std::string SlurmQueue::accounted(StringRef Job, unsigned Index) {
   std::optional<std::string> Out =
       output({"sacct", "--noheader", "--allocations", "--parsable2",
               "--name=" + Job.str(), "--format=JobID,State,ExitCode,NodeList"});
-  return Out ? StringRef(*Out).rtrim().str() : "";
+  if (!Out)
+    return "";
+  // "123_4|FAILED|1:0|n1"; what never ran has a range in brackets.
+  const std::string Task = "_" + utostr(Index);
+  std::vector<StringRef> Lines;
+  for (StringRef Line : split(*Out, '\n'))
+    if (Line.split('|').first.ends_with(Task))
+      Lines.push_back(Line);
+  return join(Lines, "\n");
 }
 
 namespace {
@@ -177,11 +198,8 @@ static std::optional<std::vector<NodeLine>> nodeLines(const SlurmOptions &O) {
     if (Fields.size() != 5 ||
         (O.Partition.empty() && !Fields[3].ends_with("*")))
       continue;
-    // A mark behind a state tells of a node that does not answer.
-    bool Takes =
-        Fields[1] == "up" && (Fields[2] == "idle" || Fields[2] == "mix" ||
-                              Fields[2] == "alloc" || Fields[2] == "comp");
-    All.push_back({Fields[0].str(), Takes, Fields[4].str()});
+    All.push_back({Fields[0].str(), Fields[1] == "up" && takesJobs(Fields[2]),
+                   Fields[4].str()});
   }
   return All;
 }

@@ -39,6 +39,8 @@ struct Piece {
   bool Sent = false;     ///< By this process.
   std::string Log;       ///< Of its last task.
   std::string Job, Node; ///< Of its last task.
+  unsigned Index = 0;    ///< In its last job.
+  bool Again = false;    ///< A task of it has ended without a result.
   std::optional<Clock::time_point> MissingSince;
   std::string Why; ///< It has no result.
 };
@@ -56,7 +58,9 @@ public:
   Error readLists();
   Error step(ArrayRef<unsigned> Open, const Teller &Tell,
              function_ref<void(unsigned)> Again);
+  void finish();
 
+  std::set<std::string> LeftOut; ///< Nodes.
   SlurmOptions O;
   std::string Folder, Line;
   PieceNamer NameOf;
@@ -78,7 +82,7 @@ private:
   std::string lastLines(StringRef Path) const;
   /// Jobs that leave out nodes hold up others in the queue: one failure is not
   /// a reason.
-  std::vector<StringRef> badNodes() const {
+  std::vector<StringRef> failingNodes() const {
     std::vector<StringRef> Names;
     for (const auto &[Node, Count] : Failures)
       if (Count > 1)
@@ -170,6 +174,11 @@ void SlurmWork::State::endedWithout(unsigned P, const SlurmTask *T,
   } else {
     It.Why = "Slurm does not know its task any more";
   }
+  if (T && LeftOut.count(T->Node)) {
+    It.Again = true;
+    return;
+  }
+  It.Again = true;
   // A limit or a wish says nothing about the node.
   if (T && !T->Node.empty() &&
       (T->State == TaskState::Failed || T->State == TaskState::Completed ||
@@ -212,14 +221,15 @@ Error SlurmWork::State::submit(ArrayRef<std::vector<unsigned>> Tasks) {
         "--output=" + file(Number + "-%a.log"),
         "--array=0-" + utostr(Tasks.size() - 1)})
     Flags.push_back(std::move(Flag));
-  if (std::vector<StringRef> Bad = badNodes(); !Bad.empty()) {
-    Flags.push_back("--exclude=" + join(Bad, ","));
-  }
+  std::vector<StringRef> Without = failingNodes();
+  Without.insert(Without.end(), LeftOut.begin(), LeftOut.end());
+  if (!Without.empty())
+    Flags.push_back("--exclude=" + join(Without, ","));
   guard(Job);
   // Noted before: a job may be taken whose sbatch does not live to say so.
   Lists[Job] = Tasks.vec();
   if (Error E = SlurmQueue::submit(Flags, Script)) {
-    if (Taken || !badNodes().empty() || !SlurmQueue::answers())
+    if (Taken || !failingNodes().empty() || !SlurmQueue::answers())
       return E;
     // The first job: is it what was asked for, or the queue?
     Flags.push_back("--array=0-0");
@@ -236,6 +246,7 @@ Error SlurmWork::State::submit(ArrayRef<std::vector<unsigned>> Tasks) {
       Piece &It = Pieces[P];
       It.Sent = true;
       It.Job = Job;
+      It.Index = unsigned(I);
       It.Log = file(Number + "-" + utostr(I) + ".log");
     }
   return Error::success();
@@ -243,7 +254,7 @@ Error SlurmWork::State::submit(ArrayRef<std::vector<unsigned>> Tasks) {
 
 /// After a job that was not taken: success where to try again makes sense.
 Error SlurmWork::State::notTaken(Error Failed, size_t Asked, bool Active) {
-  if (!badNodes().empty()) {
+  if (!failingNodes().empty()) {
     // Perhaps no node is left.
     Failures.clear();
     consumeError(std::move(Failed));
@@ -317,7 +328,8 @@ Error SlurmWork::State::givenUp(ArrayRef<unsigned> Lost) {
                      utostr(First.Attempts) + " attempt(s): " + First.Why;
   if (std::string Words = lastLines(First.Log); !Words.empty())
     Text += ":\n" + Words;
-  if (std::string Words = SlurmQueue::accounted(First.Job); !Words.empty())
+  if (std::string Words = SlurmQueue::accounted(First.Job, First.Index);
+      !Words.empty())
     Text += "\nsacct: " + Words;
   if (Lost.size() > 1)
     Text += "\n(" + utostr(Lost.size() - 1) + " other(s) have none either)";
@@ -385,7 +397,7 @@ Error SlurmWork::State::step(ArrayRef<unsigned> Open, const Teller &Tell,
       Lost.push_back(P);
       continue;
     }
-    if (It.Attempts)
+    if (It.Again)
       Again(P);
     Todo.push_back(P);
   }
@@ -425,7 +437,33 @@ Error SlurmWork::step(ArrayRef<unsigned> Open, const Teller &Tell,
   return S->step(Open, Tell, Again);
 }
 
-void SlurmWork::finish() { S->Guard.release(); }
+/// A task ends by itself once its pieces have results. One that waits, or whose
+/// pieces were sent a second time, has nothing left to do. Where Slurm does not
+/// answer, the guard waits for it.
+void SlurmWork::State::finish() {
+  std::optional<std::vector<SlurmTask>> Tasks = SlurmQueue::tasks(Prefix);
+  if (!Tasks)
+    return;
+  std::map<unsigned, unsigned> Sent; ///< How often, by piece.
+  for (const auto &[Job, All] : Lists)
+    for (const std::vector<unsigned> &Task : All)
+      for (unsigned P : Task)
+        ++Sent[P];
+  for (const SlurmTask &T : *Tasks) {
+    auto List = Lists.find(T.Job);
+    if (isEnded(T.State) || T.State == TaskState::Completing ||
+        List == Lists.end() || T.Index >= List->second.size())
+      continue;
+    if (T.State != TaskState::Running ||
+        any_of(List->second[T.Index], [&](unsigned P) { return Sent[P] > 1; }))
+      SlurmQueue::cancel(T);
+  }
+  Guard.release();
+}
+
+void SlurmWork::leaveOut(StringRef Node) { S->LeftOut.insert(Node.str()); }
+
+void SlurmWork::finish() { S->finish(); }
 
 const std::string &SlurmWork::jobPrefix() const { return S->Prefix; }
 

@@ -21,7 +21,8 @@
 // takes so many microseconds for each thread, and is off with blocks of 64.
 //
 // FAKE_CUDA_DEVICES, _ARCH ("90"), _MEMORY (bytes), _NOISE (relative), _LOG (a
-// file that gets a line for each launch), _SLOW_START (milliseconds), _NAME.
+// file that gets a line for each launch), _SLOW_START (milliseconds), _NAME,
+// _LOST (a device that takes no process).
 //
 //===----------------------------------------------------------------------===//
 
@@ -131,7 +132,9 @@ API cuDeviceGetAttribute(int *Value, DeviceAttribute A, int) {
                                                               : 4;
   return Status::Success;
 }
-API cuDevicePrimaryCtxRetain(Handle *C, int) {
+API cuDevicePrimaryCtxRetain(Handle *C, int Device) {
+  if (Device == setting("FAKE_CUDA_LOST", -1))
+    return Status::DeviceUnavailable;
   *C = &S;
   return Status::Success;
 }

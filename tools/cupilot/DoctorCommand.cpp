@@ -9,6 +9,7 @@
 #include "Command.h"
 #include "ProviderOptions.h"
 #include "SharedOptions.h"
+#include "cupilot/Evolution/ClusterGate.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/LLM/JsonAnswer.h"
 #include "cupilot/Mcp/Server.h"
@@ -41,6 +42,9 @@ struct Options : CommandOptions {
       "device", In, cl::value_desc("slurm[:OPTIONS]"),
       cl::desc("Send a short job to each node of a cluster: see whether a "
                "search can use it")};
+  cl::opt<std::string> Judge{
+      "judge", In, cl::value_desc("slurm[:OPTIONS]"),
+      cl::desc("The same for nodes that judge candidates (evolve --judge)")};
   StoreOption StoreDir{Sub};
   cl::opt<unsigned> Nodes{"nodes", In, cl::init(32), cl::value_desc("N"),
                           cl::desc("Ask N nodes at most (default 32)")};
@@ -289,24 +293,13 @@ static void checkProvider(Report &R, const ProviderOptions &Providers) {
 }
 
 /// The nodes of a cluster, each by a job.
-static Error checkCluster(Report &R, const Options &O) {
-  Expected<std::string> Spec = GpuDevice::besideStore(O.Device, O.StoreDir);
-  if (!Spec)
-    return Spec.takeError();
-  StringRef Given = *Spec;
-  if (!Given.consume_front("slurm:"))
-    return usageError("--device takes slurm[:OPTIONS] here",
-                      "other devices need no check");
-  SlurmOptions Cluster;
-  if (Error E = Cluster.add(Given))
-    return E;
-  R.line(Health::Good, "slurm", Given);
+static void checkNodes(Report &R, const Options &O, const SlurmOptions &Cluster,
+                       const NodeQuestion &Question) {
+  R.line(Health::Good, "slurm", Cluster.str());
   Expected<std::vector<NodeReport>> Nodes =
-      probeNodes(Cluster, "cupilot-runner", O.Nodes, O.Seconds);
-  if (!Nodes) {
-    R.error("slurm", Nodes.takeError(), /*Needed=*/true);
-    return Error::success();
-  }
+      probeNodes(Cluster, Question, O.Nodes, O.Seconds);
+  if (!Nodes)
+    return R.error("slurm", Nodes.takeError(), /*Needed=*/true);
   bool Works = false;
   for (const NodeReport &N : *Nodes) {
     static constexpr Health Of[] = {Health::Good, Health::Broken,
@@ -317,6 +310,35 @@ static Error checkCluster(Report &R, const Options &O) {
   if (!Works)
     R.line(Health::Missing, "slurm",
            "no node has answered; --seconds=N waits longer", /*Needed=*/true);
+}
+
+static Error checkDevice(Report &R, const Options &O) {
+  Expected<std::string> Spec = GpuDevice::besideStore(O.Device, O.StoreDir);
+  if (!Spec)
+    return Spec.takeError();
+  StringRef Given = *Spec;
+  if (!Given.consume_front("slurm:"))
+    return usageError("--device takes slurm[:OPTIONS] here",
+                      "other devices need no check");
+  SlurmOptions Cluster;
+  if (Error E = Cluster.add(Given))
+    return E;
+  checkNodes(R, O, Cluster, aboutGpus());
+  return Error::success();
+}
+
+static Error checkJudges(Report &R, const Options &O) {
+  Expected<std::optional<SlurmOptions>> Cluster =
+      gatePlace(O.Judge, O.StoreDir);
+  if (!Cluster)
+    return Cluster.takeError();
+  if (!*Cluster)
+    return usageError("--judge takes slurm[:OPTIONS] here",
+                      "this machine needs no job to be checked");
+  Expected<NodeQuestion> Question = aboutGate();
+  if (!Question)
+    return Question.takeError();
+  checkNodes(R, O, **Cluster, *Question);
   return Error::success();
 }
 
@@ -332,7 +354,10 @@ static Error run(const Options &O, const TrailingArgs &) {
   checkMcp(R);
   checkProvider(R, O.Providers);
   if (!O.Device.empty())
-    if (Error E = checkCluster(R, O))
+    if (Error E = checkDevice(R, O))
+      return E;
+  if (!O.Judge.empty())
+    if (Error E = checkJudges(R, O))
       return E;
   outs().flush(); // Before what is said of it.
   if (R.Failed)

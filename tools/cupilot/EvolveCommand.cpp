@@ -10,6 +10,7 @@
 #include "SharedOptions.h"
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Driver/Evolve.h"
+#include "cupilot/Evolution/ClusterGate.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
 #include <thread>
 
@@ -89,6 +90,22 @@ struct Options : CommandOptions {
       "jobs", In, cl::cat(Search), cl::value_desc("N"),
       cl::desc("Judge N candidates at a time, with the same verdicts (default: "
                "as many as there are cores)")};
+  cl::opt<unsigned> AtOnce{
+      "at-once",
+      In,
+      cl::cat(Search),
+      cl::init(1),
+      cl::value_desc("N"),
+      cl::desc("Search N kernels at the same time, with the same store: they "
+               "share models, cores and GPUs (default 1)")};
+  cl::opt<std::string> Judge{
+      "judge",
+      In,
+      cl::cat(Search),
+      cl::init("here"),
+      cl::value_desc("here|slurm[:OPTIONS]"),
+      cl::desc("Where candidates are judged: on this machine (the default), or "
+               "on the nodes of a cluster (docs/Cluster.md)")};
   cl::opt<bool> Steady{
       "steady", In, cl::cat(Search),
       cl::desc("Evaluate two candidates at a time; results can become parents "
@@ -211,6 +228,11 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
       given(O.Jobs).value_or(std::max(1u, std::thread::hardware_concurrency()));
   if (R.Jobs == 0 || R.Jobs > 1024)
     return usageError("--jobs must be between 1 and 1024");
+  R.AtOnce = O.AtOnce;
+  if (R.AtOnce == 0 || R.AtOnce > 256)
+    return usageError("--at-once must be between 1 and 256");
+  if (Error E = gatePlace(O.Judge, O.StoreDir).moveInto(R.Cluster))
+    return E;
   R.Resume = O.Resume;
   R.Wait = !O.NoWait;
   R.Verbose = O.Verbose;

@@ -43,7 +43,8 @@ static void printOverview(raw_ostream &OS) {
         "usage: cupilot COMMAND [OPTIONS] [-- FLAGS]\n\n"
         "commands:\n";
   for (const Command *C : sortedCommands())
-    OS << "  " << left_justify(C->Name, 12) << C->Summary << "\n";
+    if (!C->Summary.empty()) // What cuPilot itself calls is not shown.
+      OS << "  " << left_justify(C->Name, 12) << C->Summary << "\n";
   OS << "\n"
         "'cupilot COMMAND --help' shows its options, with examples.\n"
         "Exit status: 0 done, 1 a finding, 2 wrong use or broken input, 3 an "

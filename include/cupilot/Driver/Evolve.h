@@ -14,6 +14,7 @@
 #include "cupilot/Driver/SearchTable.h"
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Model/Contract.h"
+#include "cupilot/Slurm/SlurmOptions.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 
@@ -66,6 +67,10 @@ struct EvolveRequest {
   /// Seconds for all kernels together. What is under way then ends.
   std::optional<unsigned> MaxSeconds;
   unsigned Jobs = 1; ///< Candidates that are judged at a time.
+  /// Kernels that are searched at a time; the same store, whatever the number.
+  unsigned AtOnce = 1;
+  /// The cluster whose nodes judge candidates (gatePlace); nothing: here.
+  std::optional<SlurmOptions> Cluster;
   bool Resume = false;
   bool Wait = true;              ///< For results of a GPU elsewhere.
   bool Verbose = false;          ///< Say why each candidate was dropped.

@@ -52,7 +52,8 @@ public:
   /// Opens providers and prompts. Calls are kept in the store's folder, where
   /// no other recording is named.
   static llvm::Expected<std::unique_ptr<EvolveAgents>>
-  open(AgentSettings Settings, llvm::StringRef StoreDir, bool Resume);
+  open(AgentSettings Settings, llvm::StringRef StoreDir, bool Resume,
+       SearchTurns Turns = {});
   /// The preset's sizes and the models, for one kernel's search. \p Options
   /// refers to this object.
   void apply(SearchOptions &Options) const;
@@ -70,6 +71,7 @@ public:
 private:
   AgentSettings Settings;
   std::unique_ptr<Provider> Shown; ///< Of a dry run: takes the prompts.
+  std::unique_ptr<Provider> Waits; ///< For the turns of Models.
   std::unique_ptr<PromptLibrary> Prompts;
   AnswerCounts Counts;
   AgentOptions Options;

@@ -9,7 +9,9 @@
 #define CUPILOT_EVOLUTION_SEARCH_H
 
 #include "cupilot/Evolution/GpuStepJudge.h"
+#include "cupilot/Evolution/SearchScheduler.h"
 #include "cupilot/Evolution/StrategyRecord.h"
+#include "cupilot/Slurm/SlurmOptions.h"
 #include "cupilot/Store/ProjectStore.h"
 #include <chrono>
 #include <functional>
@@ -40,6 +42,9 @@ struct SearchOptions {
   /// Candidates that are judged beside each other, each in a process; the same
   /// verdicts, whatever the number.
   unsigned Jobs = 1;
+  /// The cluster whose nodes judge candidates (ClusterGate.h); nothing: here.
+  std::optional<SlurmOptions> Cluster;
+  SearchTurns Turns; ///< Among searches that run at the same time.
   unsigned Keep = 1; ///< Variants that enter the store at most.
   /// Settings of a variant's tunables (Tunables.h) that are tried at most, once
   /// after each generation; 0: none.

@@ -52,8 +52,8 @@ public:
   size_t size() const;
   /// Steps of \p Channel that nobody asked for, in order.
   std::vector<std::string> unused(llvm::StringRef Channel) const;
-  /// What the answers of models cost.
-  Spending spent() const;
+  /// What the answers of models cost in steps whose names begin so.
+  Spending spent(llvm::StringRef StepsOf = "") const;
   const std::string &folder() const { return Folder; }
 
 private:

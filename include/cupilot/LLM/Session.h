@@ -19,6 +19,8 @@ struct SessionOptions {
   std::string Prices = ""; ///< A PriceTable's file; "" for none.
   std::string Record = ""; ///< Folder of the recording to write; "" for none.
   bool Resume = false;     ///< Answers that it has already are not asked again.
+  /// The steps whose earlier calls count in the limits begin so.
+  std::string StepsOf = "";
   /// Nothing is asked, only described: no key is needed, nothing recorded.
   bool DryRun = false;
   /// Told what people should know: which answer is waited for, which prompt

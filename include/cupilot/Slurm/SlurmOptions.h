@@ -21,6 +21,7 @@ struct SlurmOptions {
   std::string Partition, Account, Qos, Constraint, Reservation, Nodes;
   std::string Time;           ///< Limit of a task, as sbatch takes it.
   std::string Gres = "gpu:1"; ///< Of a task; "none".
+  std::string Cpus, Memory;   ///< Of a task, as sbatch takes them.
   std::string Prefix;         ///< Of cuPilot on the nodes; "": as here.
   std::string Container;      ///< Image that Apptainer runs it in.
   std::string Card;           ///< Name of the GPU; "": that of the first batch.
@@ -32,15 +33,22 @@ struct SlurmOptions {
   /// Adds what \p Text, "KEY=VALUE,KEY=VALUE", says. A word without "=" belongs
   /// to the value before it: "gres=gpu:1,disk:2". Usage errors name the key.
   llvm::Error add(llvm::StringRef Text);
-  /// Adds what the file \p Path says.
-  llvm::Error addFile(llvm::StringRef Path);
+  /// Adds what the file \p Path says in lines "KEY = VALUE"; of a \p Section
+  /// "judge" those of "judge.KEY = VALUE", which others pass over.
+  llvm::Error addFile(llvm::StringRef Path, llvm::StringRef Section = "");
   /// As add() takes it.
   std::string str() const;
   /// Options of sbatch: where a job runs and what it takes.
   std::vector<std::string> sbatchFlags() const;
+  /// Makes paths absolute, and takes \p Usual where no folder is named.
+  llvm::Error placeIn(llvm::StringRef Usual);
   /// How \p Program of this installation is called on a node.
   std::vector<std::string> onNode(llvm::StringRef Program) const;
 };
+
+/// The file cupilot.slurm beside the project store \p Store; "" is the usual
+/// one.
+std::string slurmFileBeside(llvm::StringRef Store);
 
 } // namespace cupilot
 

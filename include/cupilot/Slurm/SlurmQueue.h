@@ -27,6 +27,10 @@ bool isEnded(TaskState S);
 /// "timed out".
 llvm::StringRef meaningOf(TaskState S);
 
+/// Whether a node takes jobs, now or when others have ended, by sinfo's word
+/// for its state: "idle", "mix-".
+bool takesJobs(llvm::StringRef NodeState);
+
 /// A task as squeue lists it, also for some time after its end.
 struct SlurmTask {
   std::string Job;    ///< Name.
@@ -54,9 +58,9 @@ public:
   /// The same without sending it.
   static llvm::Error wouldTake(llvm::ArrayRef<std::string> Flags,
                                llvm::StringRef Script);
-  /// What accounting knows of the tasks of \p Job, a line each; "" where it is
-  /// off.
-  static std::string accounted(llvm::StringRef Job);
+  /// What accounting knows of the task \p Index of \p Job, a line for each of
+  /// its starts; "" where it is off.
+  static std::string accounted(llvm::StringRef Job, unsigned Index);
   /// The names of the nodes that \p O names, with whether each can take jobs
   /// now or later. Resource error: Slurm knows no such partition.
   static llvm::Expected<std::map<std::string, bool>>

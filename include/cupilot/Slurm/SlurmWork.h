@@ -38,7 +38,10 @@ public:
   /// a piece has used its attempts and no other can go on.
   llvm::Error step(llvm::ArrayRef<unsigned> Open, const Teller &Tell,
                    llvm::function_ref<void(unsigned)> Again);
-  /// All pieces have results.
+  /// No task is sent to \p Node any more, and one that ended there is not an
+  /// attempt.
+  void leaveOut(llvm::StringRef Node);
+  /// All pieces have results: what is still in the queue is not needed.
   void finish();
   /// What the names of the jobs begin with.
   const std::string &jobPrefix() const;

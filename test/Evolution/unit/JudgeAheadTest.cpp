@@ -54,7 +54,7 @@ TEST(JudgeAhead, VerdictsOfOtherProcessesAreTheSame) {
   std::vector<const Candidate *> Asked;
   for (const Candidate &C : All)
     Asked.push_back(&C);
-  auto Records = judgeAhead(E, Asked, 2);
+  auto Records = judgeAhead(E, Asked, 2, SearchTurns());
   ASSERT_EQ(Records.size(), 5u);
   EXPECT_FALSE(Records[1] || Records[3]); // judge() says why.
   for (size_t I : {0, 2, 4}) {
@@ -80,7 +80,7 @@ TEST(JudgeAhead, NothingIsWaitedForWhenTheTimeIsOver) {
        zip_equal(All, ArrayRef({"slower", "takes long", "also"})))
     C.Record.Genome = Genome;
   auto Ask = [&](int Seconds) {
-    return judgeAhead(E, {&All[0], &All[1], &All[2]}, 2,
+    return judgeAhead(E, {&All[0], &All[1], &All[2]}, 2, SearchTurns(),
                       std::chrono::steady_clock::now() +
                           std::chrono::seconds(Seconds));
   };

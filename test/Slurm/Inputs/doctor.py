@@ -26,6 +26,8 @@ with Cluster(5, {"n2": hidden} if os.geteuid() == 0 else {}) as cluster:
     doctor(environment, usual)
     cluster.wait_for(lambda: not cluster.queue())
     doctor(environment, usual + ",nodes=n1")
+    subprocess.run(["scontrol", "update", "nodename=n1", "availablefeatures=fast", "activefeatures=fast"], env=environment, check=True)
+    doctor(environment, usual + ",constraint=fast")
     doctor(environment, usual + ",partition=nowhere")
     doctor(environment, usual + ",account=nobody,time=nonsense")
     doctor(environment, "folder=/proc/no/such")

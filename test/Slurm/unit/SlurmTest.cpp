@@ -52,6 +52,23 @@ TEST(SlurmOptions, ReadsAFileAndTheCommandLineOverIt) {
             std::string::npos);
 }
 
+TEST(SlurmOptions, AFileHasASectionForTheGate) {
+  auto Dir = llvm::cantFail(TemporaryDirectory::create("slurm-test"));
+  std::string Path = Dir.file("cupilot.slurm");
+  ASSERT_EQ(textOf(writeFileAtomic(Path, "partition = gpu\n"
+                                         "judge.partition = cpu\n"
+                                         "judge.mem = 8G\n")),
+            "");
+  SlurmOptions Device, Judge;
+  ASSERT_EQ(textOf(Device.addFile(Path)), "");
+  EXPECT_EQ(Device.Partition, "gpu");
+  EXPECT_EQ(Device.Memory, "");
+  ASSERT_EQ(textOf(Judge.addFile(Path, "judge")), "");
+  Judge.Gres = "none";
+  EXPECT_EQ(Judge.sbatchFlags(),
+            (std::vector<std::string>{"--partition=cpu", "--mem=8G"}));
+}
+
 TEST(SlurmOptions, FindsProgramsOnNodes) {
   SlurmOptions O;
   ASSERT_EQ(textOf(O.add("folder=/shared/x,prefix=/opt/cupilot")), "");
@@ -62,6 +79,15 @@ TEST(SlurmOptions, FindsProgramsOnNodes) {
   EXPECT_EQ(O.onNode("cupilot-runner"),
             (std::vector<std::string>{"apptainer", "exec", "--nv", "--bind",
                                       "/shared/x", "c.sif", "cupilot-runner"}));
+}
+
+TEST(SlurmQueue, NodesThatTakeJobs) {
+  for (const char *State : {"idle", "mix", "alloc", "comp", "idle~", "mix#",
+                            "alloc-", "mix-", "idle%", "plnd"})
+    EXPECT_TRUE(takesJobs(State)) << State;
+  for (const char *State : {"idle*", "mix*", "down", "drain", "drng", "down*",
+                            "maint", "idle$", "resv", "futr", "inval", ""})
+    EXPECT_FALSE(takesJobs(State)) << State;
 }
 
 TEST(SlurmTask, StatesByCode) {
