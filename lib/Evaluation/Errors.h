@@ -42,6 +42,8 @@ struct Tolerance {
   bool OwnInputs = false;
   /// What leanOf() may be beyond the original's own, in size.
   std::optional<double> Lean = std::nullopt;
+  /// The original stands for the float64 run: its own error is not known.
+  bool OwnPrecision = false;
 };
 
 /// Compares \p Got with what the original left, by the float64 run: floats by
