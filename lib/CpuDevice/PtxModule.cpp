@@ -20,12 +20,13 @@ using namespace llvm;
 
 namespace cupilot {
 
-static Expected<std::unique_ptr<Module>>
-lowered(const ptx::Module &Source, LLVMContext &Context,
-        std::vector<PtxLack> &Lacks,
-        const std::unordered_set<std::string_view> *Only = nullptr) {
+Expected<std::unique_ptr<Module>>
+loweredPtx(const ptx::Module &Source, LLVMContext &Context,
+           std::vector<PtxLack> &Lacks,
+           const std::unordered_set<std::string_view> *Only, bool AsSource) {
   auto M = std::make_unique<Module>("ptx", Context);
   ModuleLowering Lowering(Source, *M, emitOpStatement, Only);
+  Lowering.AsSource = AsSource;
   Lowering.run();
   Lacks = std::move(Lowering.Lacks);
   std::string Broken;
@@ -42,7 +43,7 @@ moduleOfPtx(StringRef Text, LLVMContext &Context, std::vector<PtxLack> &Lacks) {
   Expected<ptx::Module> Source = readPtx(Text.str());
   if (!Source)
     return Source.takeError();
-  return lowered(*Source, Context, Lacks);
+  return loweredPtx(*Source, Context, Lacks);
 }
 
 Expected<std::string> bitcodeOfPtx(StringRef Ptx) {
@@ -90,7 +91,7 @@ static Expected<std::vector<PtxKernel>> describe(const ptx::Module &Source,
   LLVMContext Context;
   std::vector<PtxLack> Lacks;
   Expected<std::unique_ptr<Module>> M =
-      lowered(Source, Context, Lacks, &Some.Names);
+      loweredPtx(Source, Context, Lacks, &Some.Names);
   if (!M)
     return M.takeError();
   (*M)->getOrInsertNamedMetadata(MadeOfPtxName);

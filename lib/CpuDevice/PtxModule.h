@@ -19,6 +19,14 @@ llvm::Expected<std::unique_ptr<llvm::Module>>
 moduleOfPtx(llvm::StringRef Text, llvm::LLVMContext &Context,
             std::vector<PtxLack> &Lacks);
 
+/// The same of a text that is read. \p Only: no more than what these names
+/// stand for. \p AsSource: as ModuleLowering::AsSource.
+llvm::Expected<std::unique_ptr<llvm::Module>>
+loweredPtx(const ptx::Module &Source, llvm::LLVMContext &Context,
+        std::vector<PtxLack> &Lacks,
+        const std::unordered_set<std::string_view> *Only = nullptr,
+        bool AsSource = false);
+
 } // namespace cupilot
 
 #endif // CUPILOT_LIB_CPUDEVICE_PTXMODULE_H

@@ -8,6 +8,7 @@
 
 #include "cupilot/Driver/Judge.h"
 #include "cupilot/Compile/Ptx.h"
+#include "cupilot/CpuDevice/PtxModule.h"
 #include "cupilot/Dialect/ModuleFile.h"
 #include "cupilot/Driver/KeepVariant.h"
 #include "cupilot/Driver/UnitToJudge.h"
@@ -22,6 +23,7 @@
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -45,6 +47,10 @@ static Error check(const JudgeRequest &R) {
   if (!R.Store.empty() && R.VariantFiles.empty())
     return usageError("--store needs --variant-file: only variants in files "
                       "of their own can be stored");
+  if (!R.Store.empty() && R.Unit)
+    return usageError("--store: '" + R.Input +
+                          "' is no CUDA, and builds replace kernels of CUDA",
+                      "leave it out; --device times the variants");
   if (!R.Device.empty() && !GpuDevice::isOne(R.Device))
     return usageError("unknown device '" + R.Device + "'", GpuDevice::Known);
   return Error::success();
@@ -88,7 +94,9 @@ public:
   Error judgeUnit(const UnitToJudge &U, StringRef Shown);
   Error judgeOnDevice();
   const UnitToJudge &unit() const { return Main; }
-  Judgement take() { return {Original.Name, R.Arch, std::move(All)}; }
+  Judgement take() {
+    return {Original.Name, R.Arch, Main.NoFloat64, std::move(All)};
+  }
 
 private:
   /// What is built of kernels of a unit, which clang's \p Source alone has.
@@ -134,6 +142,16 @@ private:
 Expected<Judge::Built> Judge::buildOf(const UnitToJudge &U, std::string Source,
                                       ArrayRef<std::string> Symbols) {
   Built B;
+  if (!U.Ptx.empty()) {
+    Expected<std::string> Whole = bitcodeOfPtx(U.Ptx);
+    if (!Whole)
+      return Whole.takeError();
+    B.Code.Source = std::move(Source);
+    B.Ptx = U.Ptx;
+    if (Error E = onlyKernels(*Whole, Symbols).moveInto(B.Code.Built))
+      return std::move(E);
+    return B;
+  }
   if (!R.Command.Nvcc) {
     if (!R.Device.empty())
       if (Error E = generatePtx(Source, R.Arch).moveInto(B.Ptx))
@@ -162,14 +180,17 @@ Expected<Judge::Built> Judge::buildOf(const UnitToJudge &U, std::string Source,
 }
 
 Error Judge::initialise() {
-  Expected<UnitToJudge> Loaded =
-      UnitToJudge::load(R.Input, R.Arch, R.Command.Flags);
-  if (!Loaded)
-    return Loaded.takeError();
-  Main = std::move(*Loaded);
+  if (R.Unit)
+    Main = *R.Unit;
+  else if (Error E = UnitToJudge::load(R.Input, R.Arch, R.Command.Flags)
+                         .moveInto(Main))
+    return E;
   Expected<const Kernel *> Found = Main.find(R.Original);
   if (!Found)
     return Found.takeError();
+  if ((*Found)->Refusal && R.Unit)
+    return usageError("'" + (*Found)->Name +
+                      "' cannot be judged: " + *(*Found)->Refusal);
   Original = R.Contract ? withContract(**Found, *R.Contract) : **Found;
   Expected<std::vector<Workload>> Launched = workloadsOf(Original, R);
   if (!Launched)
@@ -196,7 +217,7 @@ Error Judge::initialise() {
   Expected<std::unique_ptr<Gate>> Made =
       Gate::create({&Original, Own.Code, Workloads, DataFolder, R.Arch, R.Seed,
                     R.Command.Nvcc && R.Command.Nvcc->approximates(),
-                    /*OnGpu=*/false, R.Compilation});
+                    Main.NoFloat64, /*OnGpu=*/false, R.Compilation});
   if (!Made)
     return Made.takeError();
   TheGate = std::move(*Made);
@@ -280,8 +301,17 @@ Error Judge::judgeOne(const UnitToJudge &U, StringRef Variant,
 
 /// The variants of \p U; one that has no name of its own is called \p Shown.
 Error Judge::judgeUnit(const UnitToJudge &U, StringRef Shown) {
-  if (R.Variants.empty())
-    return judgeOne(U, Original.Symbol, Shown);
+  if (R.Variants.empty()) {
+    // A mangled name has C++ types, which code does not show.
+    std::string Name = Original.Symbol;
+    if (Original.Lowered)
+      if (ItaniumPartialDemangler D; !D.partialDemangle(Name.c_str()))
+        if (char *Base = D.getFunctionBaseName(nullptr, nullptr)) {
+          Name = StringRef(Base).split('<').first.str();
+          std::free(Base);
+        }
+    return judgeOne(U, Name, Shown);
+  }
   for (const std::string &Name : R.Variants)
     if (Error E = judgeOne(U, Name, Name))
       return E;
@@ -294,8 +324,14 @@ Error Judge::judgeFile(StringRef Path) {
   if (!Copy)
     return Copy.takeError();
   Copies.push_back(std::move(*Copy));
-  Expected<TextToJudge> Text = loadText(Path, R.Arch, R.Command.Flags, Known,
-                                        Compiler, Copies.back().path());
+  std::optional<TextToJudge> Other;
+  if (R.LoadOther)
+    if (Error E = R.LoadOther(Path).moveInto(Other))
+      return E;
+  Expected<TextToJudge> Text =
+      Other ? Expected<TextToJudge>(std::move(*Other))
+            : loadText(Path, R.Arch, R.Command.Flags, Known, Compiler,
+                       Copies.back().path());
   if (!Text)
     return Text.takeError();
   if (Text->Unit)
@@ -366,8 +402,12 @@ judgeVariants(JudgeRequest R, function_ref<void(const JudgedVariant &)> Tell,
               raw_ostream &Log) {
   if (Error E = check(R))
     return std::move(E);
+  if (R.Unit && !R.Arch.empty() && R.Arch != R.Unit->Arch)
+    return usageError("the PTX of '" + R.Input + "' is for " + R.Unit->Arch +
+                          ", not for " + R.Arch,
+                      "leave out --arch, or make PTX for it");
   if (R.Arch.empty())
-    R.Arch = gpuArchitectures(R.Command.Flags).front();
+    R.Arch = R.Unit ? R.Unit->Arch : gpuArchitectures(R.Command.Flags).front();
   Judge J(R, Tell, Log);
   if (Error E = J.initialise())
     return std::move(E);

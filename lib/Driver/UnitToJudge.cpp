@@ -53,7 +53,9 @@ Expected<const Kernel *> UnitToJudge::find(StringRef Name) const {
   }
   if (!Found)
     return usageError("'" + Path + "' has no kernel '" + Name + "'",
-                      "'cupilot extract' lists a source's kernels");
+                      isPtxFile(Path)
+                          ? "'cupilot ptx' lists a file's kernels"
+                          : "'cupilot extract' lists a source's kernels");
   return Found;
 }
 

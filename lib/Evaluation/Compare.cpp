@@ -169,7 +169,8 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
              !J.Case.Doubtful && !J.Case.Probe,
              J.Lean.empty() || Contract.Biased ? std::nullopt
                                                : std::optional(J.Lean[I]),
-             J.Case.OnlyFinite},
+             J.Case.OnlyFinite,
+             J.OwnPrecision},
             Errors)) {
       if (M->Bitwise)
         return Fail(GateReason::Mismatch,
@@ -190,6 +191,14 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
                         number(M->Own) + ", chance explains " +
                         number(M->Term) +
                         "; round operands to nearest, or grant 'biased'");
+      if (J.OwnPrecision)
+        return Fail(GateReason::Mismatch,
+                    "buffer " + Twine(I) + ": error " + number(M->Mine) +
+                        " against the original, allowed is " + number(M->Term) +
+                        "; " + Twine(M->Wrong) +
+                        " elements have more, the first at byte " +
+                        Twine(M->At) + ": " + exactNumber(M->Got) +
+                        ", original " + exactNumber(M->Original));
       return Fail(GateReason::Mismatch,
                   "buffer " + Twine(I) + ": error " + number(M->Mine) +
                       " against float64, the original's own is " +

@@ -20,6 +20,8 @@ struct JudgedCase {
   /// until a comparison asks for more.
   mutable std::vector<Bytes> Reference;
   mutable bool HasReference = true;
+  /// Reference is the original's own, for want of a float64 run.
+  bool OwnPrecision = false;
   uint8_t Fill = Poison;                ///< What pure outputs hold before.
   std::vector<BufferCoverage> Coverage; ///< Of the original, when Thorough.
   double Cost = 0;       ///< By OriginalRuns::estimate(); 0 where nobody asked.

@@ -23,7 +23,7 @@ DeviceReferences::judge(OriginalRuns &O, size_t Index,
                         const DeviceResults &Original,
                         const DeviceResults &Variant) {
   ReferenceVerdict V;
-  if (Index >= O.counts().size() ||
+  if (O.inOwnPrecision() || Index >= O.counts().size() ||
       double(O.counts()[Index].WarpInstructions) * 32 > LargestReference)
     return V;
   auto At = Known.find(Index);

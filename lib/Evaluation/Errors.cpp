@@ -62,6 +62,21 @@ static double largestTerm(ElementKind K) {
   }
 }
 
+/// Between two results, of which neither is exact: as between those of two
+/// programs on a GPU, with a 16th of the rms beside the number (docs/Gate.md).
+static double ownTerm(ElementKind K) {
+  switch (K) {
+  case ElementKind::Half:
+    return 0x1p-7;
+  case ElementKind::BFloat:
+    return 0x1p-4;
+  case ElementKind::Float:
+    return 0x1p-14;
+  default:
+    return 0x1p-42;
+  }
+}
+
 /// The step between denormals: what each rounding costs there.
 static double leastNumber(ElementKind K) {
   switch (K) {
@@ -135,7 +150,7 @@ static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
   // Who may round inputs may be off by as much of all that is added, whatever
   // is left of it in one element.
   if (!Relaxed)
-    Floor *= 1e-3;
+    Floor *= Allowed.OwnPrecision ? 0x1p-4 : 1e-3;
   auto Relative = [&](double E, double From) {
     double Scale = std::fabs(From) + Floor;
     return E == 0 ? 0 : Scale > 0 ? E / Scale : INFINITY;
@@ -167,7 +182,9 @@ static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
   }
   Result.Term =
       Relaxed ? Contract.RelativeTolerance
-              : std::max(leastTerm(V.F.Kind), std::min(4 * Rounding, Largest));
+      : Allowed.OwnPrecision
+          ? ownTerm(V.F.Kind)
+          : std::max(leastTerm(V.F.Kind), std::min(4 * Rounding, Largest));
   double Far = std::max(Result.Term, Largest);
   for (size_t I = 0; I < V.count(); ++I) {
     double G = V.at(V.Got, I), R = V.at(V.Reference, I),

@@ -45,6 +45,8 @@ struct Tolerance {
   /// Whether nothing is asked where the original is NaN or infinite, or only \p
   /// Got is where the original is near that.
   bool OnlyFinite = false;
+  /// The original stands for the float64 run: its own error is not known.
+  bool OwnPrecision = false;
 };
 
 /// Compares \p Got with what the original left, by the float64 run: floats by

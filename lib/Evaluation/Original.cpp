@@ -41,10 +41,13 @@ Error OriginalRuns::load() {
                          {&Reversed, RunMode::Reversed},
                          {&Wide, RunMode::Wide},
                          {&Counting, RunMode::Counting}}) {
-    const bool OfSource = Mode == RunMode::Wide;
+    // Without a float64 run, one as it is stands for it.
+    const bool OfSource = Mode == RunMode::Wide && !inOwnPrecision();
+    const RunMode As =
+        Mode == RunMode::Wide && !OfSource ? RunMode::Plain : Mode;
     const bool Notes = Mode == RunMode::Plain && Setup.Code.Built.empty();
     Expected<LoadedKernel> Loaded =
-        loadKernel(OfSource ? Setup.Code.Source : Setup.Code.runs(), Mode,
+        loadKernel(OfSource ? Setup.Code.Source : Setup.Code.runs(), As,
                    Setup.Arch, Notes ? Noted : BornChecks(), Code);
     if (!Loaded)
       return Loaded.takeError();
@@ -145,6 +148,7 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
     C.PureOutput = std::move(*Pure);
   }
   auto J = std::make_unique<JudgedCase>();
+  J->OwnPrecision = inOwnPrecision();
   J->Case = std::move(C);
   const GateCase &Case = J->Case;
   J->Fill = Case.OtherFill ? OtherPoison : Poison;
@@ -258,9 +262,18 @@ Expected<std::unique_ptr<OriginalRuns>> OriginalRuns::create(GateSetup Setup) {
         "add smaller launches: docs/Gate.md, \"Large workloads\"");
   if (Error E = checkRangeNames(*Setup.Original))
     return std::move(E);
+  if (!Setup.NoFloat64.empty() &&
+      Setup.Original->Contract.K == PrecisionContract::Kind::Relaxed)
+    return usageError("the contract 'relaxed' counts errors against float64, "
+                      "in which '" +
+                          Setup.Original->Name +
+                          "' cannot be run: " + Setup.NoFloat64,
+                      "judge it under 'same'");
   std::unique_ptr<OriginalRuns> O(new OriginalRuns(std::move(Setup)));
   if (Error E = O->load())
     return std::move(E);
+  if (O->inOwnPrecision())
+    O->Choices.push_back("no float64 run: " + O->Setup.NoFloat64);
   for (size_t I = 0; I < O->Setup.Workloads.size(); ++I)
     if (Error E = O->addWorkload(I))
       return std::move(E);

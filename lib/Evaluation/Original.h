@@ -85,6 +85,8 @@ public:
   llvm::ArrayRef<ExecutionCounts> counts() const { return Counts; }
   /// What the largest workload takes, in instructions of all threads.
   double mostCost() const { return MostCost; }
+  /// GateSetup::NoFloat64.
+  bool inOwnPrecision() const { return !Setup.NoFloat64.empty(); }
   const LoadedKernel &plain() const { return Plain; }
   llvm::ArrayRef<std::string> choices() const { return Choices; }
   /// Workload \p Index as it was captured.

@@ -40,7 +40,7 @@ Expected<bool> OriginalRuns::findShaken(const JudgedCase &J) {
   auto IsDouble = [](const LayoutField &F) {
     return F.Kind == ElementKind::Double;
   };
-  if (!J.Shaken.empty() ||
+  if (!J.Shaken.empty() || inOwnPrecision() ||
       kernel().Contract.K == PrecisionContract::Kind::Exact ||
       none_of(J.Case.Layouts,
               [&](const Layout &L) { return any_of(L.Fields, IsDouble); }))

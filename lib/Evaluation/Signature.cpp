@@ -14,9 +14,12 @@ using namespace llvm;
 
 namespace cupilot {
 
-static bool sameParameter(const KernelParam &A, const KernelParam &B) {
-  return A.Size == B.Size && A.IsPointer == B.IsPointer &&
-         (A.IsPointer || A.Type == B.Type) && A.Pointee == B.Pointee;
+static bool sameParameter(const KernelParam &A, const KernelParam &B,
+                          bool Lowered) {
+  if (A.Size != B.Size || A.IsPointer != B.IsPointer)
+    return false;
+  return Lowered ||
+         ((A.IsPointer || A.Type == B.Type) && A.Pointee == B.Pointee);
 }
 
 Error checkParameters(const Kernel &Original, const Kernel &Variant,
@@ -36,13 +39,19 @@ Error checkParameters(const Kernel &Original, const Kernel &Variant,
     return Wrong(Twine(Own + Scratch + Maps) + " are needed, it has " +
                  Twine(Variant.Params.size()));
   for (auto [I, P] : enumerate(Variant.Params)) {
-    bool Right = I < Own ? sameParameter(Original.Params[I], P)
-                 : I < Own + Scratch
-                     ? P.IsPointer && !P.PointeeConst
-                     : P.Size == 128 && !P.IsPointer &&
-                           StringRef(P.Type).contains("CUtensorMap");
+    bool Right =
+        I < Own ? sameParameter(Original.Params[I], P, Original.Lowered)
+        : I < Own + Scratch ? P.IsPointer && !P.PointeeConst
+                            : P.Size == 128 && !P.IsPointer &&
+                                  StringRef(P.Type).contains("CUtensorMap");
     if (!Right)
-      return Wrong("number " + Twine(I + 1) + " is '" + P.Type + "'");
+      return Wrong("number " + Twine(I + 1) + " is '" + P.Type + "'" +
+                   (Original.Lowered && I < Own
+                        ? ", and " + Twine(Original.Params[I].Size) +
+                              " bytes that are " +
+                              (Original.Params[I].IsPointer ? "" : "not ") +
+                              "a pointer are needed"
+                        : Twine()));
   }
   return Error::success();
 }

@@ -9,6 +9,8 @@
 #include "SharedOptions.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Driver/CompilerCommand.h"
+#include "cupilot/Driver/MlirKernels.h"
+#include "cupilot/Driver/MlirUnit.h"
 #include "cupilot/Driver/UnitToJudge.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Frontend/Extraction.h"
@@ -27,9 +29,9 @@ namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
-  cl::opt<std::string> Input{cl::Positional, cl::Required, In,
-                             cl::value_desc("F.cu"),
-                             cl::desc("The source of the kernels")};
+  cl::opt<std::string> Input{
+      cl::Positional, cl::Required, In, cl::value_desc("F.cu|F.ptx|M.mlir"),
+      cl::desc("The source of the kernels, or their PTX")};
   cl::opt<std::string> From{"from", In, cl::value_desc("FILE"),
                             cl::desc("File of descriptions, one per line; "
                                      "lines that begin with # are ignored")};
@@ -70,19 +72,40 @@ static Expected<std::vector<std::string>> descriptions(const Options &O) {
   return All;
 }
 
-static Error run(const Options &O, const TrailingArgs &Trailing) {
+/// The kernels that \p All, the descriptions, are of.
+static Expected<UnitToJudge> unitOf(const Options &O,
+                                    const TrailingArgs &Trailing,
+                                    ArrayRef<std::string> All) {
+  if (isPtxFile(O.Input) || isMlirFile(O.Input)) {
+    if (Trailing.Given)
+      return usageError("'" + O.Input +
+                            "' is no CUDA, and takes no flags of a compiler",
+                        "leave out what follows --");
+    if (isMlirFile(O.Input))
+      return describeMlirUnit(O.Input);
+    std::vector<std::string> Named;
+    for (StringRef Text : All)
+      Named.push_back(Text.split(": ").first.trim().str());
+    return UnitToJudge::loadPtx(O.Input, Named);
+  }
   Expected<std::vector<std::string>> Flags =
       clangFlagsFor(O.Input, Trailing.Args, "");
   if (!Flags)
     return Flags.takeError();
-  Expected<std::vector<std::string>> All = descriptions(O);
-  if (!All)
-    return All.takeError();
   Expected<std::vector<Kernel>> Kernels =
       extractKernels(O.Input, *Flags, {.VerifySlices = false});
   if (!Kernels)
     return Kernels.takeError();
-  UnitToJudge Unit{O.Input, "", std::move(*Kernels)};
+  return UnitToJudge{O.Input, "", std::move(*Kernels)};
+}
+
+static Error run(const Options &O, const TrailingArgs &Trailing) {
+  Expected<std::vector<std::string>> All = descriptions(O);
+  if (!All)
+    return All.takeError();
+  Expected<UnitToJudge> Unit = unitOf(O, Trailing, *All);
+  if (!Unit)
+    return Unit.takeError();
   std::vector<Workload> Made;
   StringSet<> Names;
   double Timed = 0;
@@ -92,9 +115,12 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
       return usageError("'" + Text +
                             "' does not begin with the name of a kernel",
                         "'KERNEL: grid=..., block=..., args=[...]'");
-    Expected<const Kernel *> K = Unit.find(Name.trim());
+    Expected<const Kernel *> K = Unit->find(Name.trim());
     if (!K)
       return K.takeError();
+    if ((*K)->Lowered && (*K)->Refusal)
+      return usageError("launches of '" + (*K)->Name +
+                        "' cannot be described: " + *(*K)->Refusal);
     Expected<Workload> W =
         parseWorkload(Rest.trim(), **K, "w" + utostr(Made.size()));
     if (!W)

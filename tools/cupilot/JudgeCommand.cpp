@@ -8,6 +8,8 @@
 
 #include "SharedOptions.h"
 #include "cupilot/Driver/Judge.h"
+#include "cupilot/Driver/MlirKernels.h"
+#include "cupilot/Driver/MlirUnit.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/Model/DomainText.h"
 #include "cupilot/Support/Error.h"
@@ -24,8 +26,9 @@ struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
   cl::opt<std::string> Input{cl::Positional, cl::Required, In,
-                             cl::value_desc("F.cu"),
-                             cl::desc("The CUDA source of the original")};
+                             cl::value_desc("F.cu|F.ptx|M.mlir"),
+                             cl::desc("The CUDA source of the original, its "
+                                      "PTX, or its MLIR")};
 
   cl::OptionCategory Judged{"What is judged"};
   cl::opt<std::string> Original{
@@ -40,9 +43,14 @@ struct Options : CommandOptions {
       cl::desc(
           "Name of a variant with the original's parameters; may be repeated")};
   cl::list<std::string> VariantFiles{
-      "variant-file", In, cl::cat(Judged), cl::value_desc("V.cu"),
+      "variant-file", In, cl::cat(Judged), cl::value_desc("V.cu|V.mlir"),
       cl::desc("Source of the variants, if not F.cu; without --variant, its "
                "kernel with the original's name is judged. May be repeated")};
+  cl::opt<std::string> Pipeline{
+      "pipeline", In, cl::cat(Judged), cl::value_desc("P"),
+      cl::desc("Of MLIR: the passes that make PTX of it, as cupilot-opt "
+               "--pass-pipeline takes them (default: "
+               "gpu-lower-to-nvvm-pipeline for --arch)")};
   cl::opt<std::string> Plan{
       "plan", In, cl::cat(Judged), cl::value_desc("PLAN"),
       cl::desc("How the variants are launched (default: like the original)")};
@@ -184,6 +192,39 @@ static void printJson(const Judgement &J) {
                                           {"verdicts", std::move(Verdicts)}}));
 }
 
+/// Loads an original that is no CUDA.
+static Error loadOther(const Options &O, JudgeRequest &R) {
+  const bool IsMlir = isMlirFile(O.Input);
+  if (!IsMlir && O.Pipeline.getNumOccurrences())
+    return usageError("--pipeline is for MLIR modules, and '" + O.Input +
+                          "' is none",
+                      "leave it out, or name a .mlir file");
+  if (!IsMlir && !isPtxFile(O.Input))
+    return Error::success();
+  if (O.VariantFiles.empty())
+    return usageError("'" + O.Input +
+                          "' is no CUDA: its variants are in files "
+                          "of their own",
+                      IsMlir ? "--variant-file=V.mlir, or V.cu"
+                             : "--variant-file=V.cu");
+  if (!IsMlir)
+    return UnitToJudge::loadPtx(O.Input, O.Original.getValue())
+        .moveInto(R.Unit);
+  const std::string Pipeline =
+      O.Pipeline.empty()
+          ? usualMlirPipeline(O.Arch.empty() ? "sm_90" : O.Arch.getValue())
+          : O.Pipeline.getValue();
+  if (Error E = loadMlirUnit(O.Input, Pipeline, O.Original).moveInto(R.Unit))
+    return E;
+  R.LoadOther =
+      [Pipeline](StringRef Path) -> Expected<std::optional<TextToJudge>> {
+    if (!isMlirFile(Path))
+      return std::nullopt;
+    return loadMlirText(Path, Pipeline);
+  };
+  return Error::success();
+}
+
 static Error run(const Options &O, const TrailingArgs &Flags) {
   JudgeRequest R;
   R.Input = O.Input;
@@ -211,6 +252,8 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
   R.LargeBytes = O.Large.bytes();
   if (Error E = unitCommandFor(O.Input, Flags.Args, "").moveInto(R.Command))
     return E;
+  if (Error E = loadOther(O, R))
+    return E;
   Expected<std::optional<PrecisionContract>> Granted = O.Contract.granted();
   if (!Granted)
     return Granted.takeError();
@@ -224,6 +267,10 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
       errs());
   if (!J)
     return J.takeError();
+  if (!J->NoFloat64.empty())
+    errs() << "cupilot judge: note: the original in its own precision is the "
+              "measure, not float64: "
+           << J->NoFloat64 << "\n";
   if (O.Json)
     printJson(*J);
   else

@@ -8,6 +8,8 @@
 
 #include "Command.h"
 #include "cupilot/Driver/CompilerCommand.h"
+#include "cupilot/Driver/MlirKernels.h"
+#include "cupilot/Driver/MlirUnit.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
 #include "cupilot/Mutation/ScoreReport.h"
@@ -31,14 +33,17 @@ struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
   cl::list<std::string> Inputs{
-      cl::Positional, cl::OneOrMore, In, cl::value_desc("F.cu"),
-      cl::desc("CUDA sources with 'kernel:' comments, or with --kernel")};
+      cl::Positional, cl::OneOrMore, In, cl::value_desc("F.cu|M.mlir|F.ptx"),
+      cl::desc("Sources with 'kernel:' comments, or with --kernel")};
   cl::opt<std::string> Only{"kernel", In, cl::value_desc("NAME"),
                             cl::desc("Only mutants of this kernel")};
   cl::list<std::string> Texts{
       "workload", In, cl::value_desc("TEXT"),
       cl::desc("Description of a launch of --kernel, for a source without "
                "comments; may be repeated")};
+  cl::opt<std::string> Pipeline{
+      "pipeline", In, cl::value_desc("P"),
+      cl::desc("Of MLIR: the passes that lower it, as for judge")};
   cl::opt<uint64_t> Seed{"seed", In, cl::init(1), cl::value_desc("N"),
                          cl::desc("Seed of the choice of mutants (default 1)")};
   cl::opt<unsigned> Limit{
@@ -227,6 +232,34 @@ makerOf(const Options &O, const SuiteUnit &U, const UnitCommand &Command,
   return textMutants(std::move(Source), S.K->Symbol, S.Workloads);
 }
 
+static bool isLowered(StringRef Path) {
+  return isPtxFile(Path) || isMlirFile(Path);
+}
+
+/// The kernel \p Name of a file of PTX or MLIR, whose code says what it means.
+static Expected<SuiteUnit> loweredUnit(const Options &O, StringRef Path,
+                                       StringRef Name,
+                                       const UnitCommand &Command) {
+  if (ofText(O, Command))
+    return usageError("'" + Path +
+                          "' is no CUDA: its mutants are of code, and "
+                          "not of text or of nvcc",
+                      "leave out --text and a command of nvcc");
+  const std::string Pipeline =
+      O.Pipeline.empty() ? usualMlirPipeline("sm_90") : O.Pipeline.getValue();
+  Expected<UnitToJudge> U = isPtxFile(Path)
+                                ? UnitToJudge::loadPtx(Path, Name.str())
+                                : loadMlirUnit(Path, Pipeline, Name);
+  if (!U)
+    return U.takeError();
+  if (!U->NoFloat64.empty())
+    return usageError("'" + Name +
+                      "' has no float64 run, which is the measure "
+                      "of mutants: " +
+                      U->NoFloat64);
+  return SuiteUnit{U->Path, std::move(U->Bitcode), std::move(U->Kernels)};
+}
+
 static Error oneFile(const Options &O, StringRef Path,
                      const UnitCommand &Command, Run &R, bool &Found) {
   Expected<std::vector<SuiteEntry>> Entries = entriesOf(O, Path);
@@ -235,11 +268,16 @@ static Error oneFile(const Options &O, StringRef Path,
   if (Entries->empty())
     return Error::success();
   std::string Arch = gpuArchitectures(Command.Flags).front();
-  Expected<SuiteUnit> U = SuiteUnit::load(Path, Arch, Command.Flags,
-                                          /*WithCode=*/!ofText(O, Command));
+  Expected<SuiteUnit> U = SuiteUnit();
+  if (!isLowered(Path))
+    U = SuiteUnit::load(Path, Arch, Command.Flags,
+                        /*WithCode=*/!ofText(O, Command));
   if (!U)
     return U.takeError();
   for (const SuiteEntry &E : *Entries) {
+    if (isLowered(Path))
+      if (Error Failure = loweredUnit(O, Path, E.Kernel, Command).moveInto(*U))
+        return Failure;
     Expected<const Kernel *> Chosen = U->kernel(E.Kernel);
     if (!Chosen)
       return Chosen.takeError();

@@ -8,10 +8,14 @@
 
 #include "Command.h"
 #include "cupilot/CpuDevice/PtxModule.h"
+#include "cupilot/CpuDevice/PtxSource.h"
 #include "cupilot/Ptx/Touch.h"
+#include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -31,6 +35,11 @@ struct Options : CommandOptions {
       cl::desc("Print the PTX of a copy of the kernel (its mangled name) that "
                "marks the memory that it touches, as `capture` runs it on a "
                "GPU")};
+  cl::opt<std::string> Source{
+      "source", In, cl::value_desc("kernel"),
+      cl::desc(
+          "Print what the gate reads of the kernel in the place of clang's "
+          "code: LLVM IR with types and pointers")};
 };
 } // namespace
 
@@ -59,6 +68,20 @@ static Error printMarked(const Options &O, std::string Text) {
   return Error::success();
 }
 
+static Error printSource(StringRef Kernel, StringRef Text) {
+  Expected<PtxSource> Source = sourceOfPtx(Text, Kernel);
+  if (!Source)
+    return Source.takeError();
+  LLVMContext Context;
+  Expected<std::unique_ptr<Module>> M = parseBitcode(Source->Bitcode, Context);
+  if (!M)
+    return M.takeError();
+  if (!Source->NoFloat64.empty())
+    outs() << "; no float64 run: " << Source->NoFloat64 << "\n";
+  (*M)->print(outs(), nullptr);
+  return Error::success();
+}
+
 static void print(StringRef File, const PtxKernel &K) {
   outs() << "kernel: " << demangle(K.Name)
          << (K.Missing.empty() ? ": can run\n" : ": cannot run\n");
@@ -79,6 +102,8 @@ static Error run(const Options &O, const TrailingArgs &) {
     return Text.takeError();
   if (O.Mark.getNumOccurrences())
     return printMarked(O, std::move(*Text));
+  if (O.Source.getNumOccurrences())
+    return printSource(O.Source, *Text);
   size_t Refused = 0, Count = 0;
   Error Failed = kernelsOfPtx(*Text, [&](const PtxKernel &K) {
     ++Count;

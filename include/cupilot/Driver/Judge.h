@@ -10,6 +10,7 @@
 
 #include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/Driver/CompilerCommand.h"
+#include "cupilot/Driver/UnitToJudge.h"
 #include "cupilot/GpuJudge/JudgeOnGpu.h"
 #include "cupilot/Model/LaunchNames.h"
 #include "llvm/Support/raw_ostream.h"
@@ -19,6 +20,11 @@ namespace cupilot {
 /// An original, its variants, and what they are judged on.
 struct JudgeRequest {
   std::string Input;    ///< The original's source.
+  /// What is in Input, where that is no CUDA.
+  std::optional<UnitToJudge> Unit = std::nullopt;
+  /// Loads one of VariantFiles that is no CUDA; null for those that are.
+  std::function<llvm::Expected<std::optional<TextToJudge>>(llvm::StringRef)>
+      LoadOther = nullptr;
   std::string Original; ///< Name of its kernel, for UnitToJudge::find.
   std::vector<std::string> Variants; ///< Names of kernels.
   /// Where they are; empty: in Input. Without Variants, the kernels there of
@@ -57,6 +63,7 @@ struct JudgedVariant {
 
 struct Judgement {
   std::string Kernel, Arch; ///< Of the original.
+  std::string NoFloat64 = {}; ///< GateSetup::NoFloat64.
   std::vector<JudgedVariant> Variants;
   size_t rejected() const;
 };

@@ -19,10 +19,19 @@ struct UnitToJudge {
   std::string Path, Bitcode;
   std::vector<Kernel> Kernels;
   std::string File = {}; ///< Where its text lies: Path, or a copy.
+  /// The PTX that is built of it, where that is no matter of a compiler of
+  /// CUDA; Bitcode has its source then.
+  std::string Ptx = {};
+  std::string Arch = {};      ///< That Ptx is for.
+  std::string NoFloat64 = {}; ///< GateSetup::NoFloat64, of its kernel.
 
   static llvm::Expected<UnitToJudge> load(llvm::StringRef Path,
                                           llvm::StringRef Arch,
                                           llvm::ArrayRef<std::string> Flags);
+  /// The kernels of a file of PTX, without source. Those that \p Named calls,
+  /// as find() does, have parameters, and Bitcode is the last one's.
+  static llvm::Expected<UnitToJudge>
+  loadPtx(llvm::StringRef Path, llvm::ArrayRef<std::string> Named);
   /// The kernel of that name or symbol; up to '<' or '(' will do where one
   /// kernel alone has it. None, or several, are a usage error.
   llvm::Expected<const Kernel *> find(llvm::StringRef Name) const;
@@ -32,6 +41,9 @@ struct UnitToJudge {
   llvm::Expected<LaunchPlan> resolve(LaunchPlan Plan, const Kernel &Original,
                                      llvm::StringRef Variant) const;
 };
+
+/// True for a file of PTX, by its name.
+bool isPtxFile(llvm::StringRef File);
 
 /// A text of variants that nobody trusts: compiled elsewhere, then read.
 struct TextToJudge {

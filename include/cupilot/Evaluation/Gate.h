@@ -53,6 +53,9 @@ struct GateSetup {
   /// functions (--use_fast_math): a variant may do so, too, as long as its
   /// errors are as the original's.
   bool MayApproximate = false;
+  /// Why Code.Source cannot be run in float64, in the words of a finding: then
+  /// the original in its own precision is the measure. "": it can.
+  std::string NoFloat64 = {};
   /// A GPU compares the workloads as they are: of those that take long here the
   /// gate judges smaller launches alone, and they are large (isLarge).
   bool OnGpu = false;

@@ -41,6 +41,9 @@ struct Kernel {
   std::vector<ScalarRef> Scalars;   ///< The symbols of its maps, in order.
   std::vector<PointerRef> Pointers; ///< Pointer arguments and pointer fields.
   PrecisionContract Contract;
+  /// Nobody knows a source in C++ of it: of its parameters the sizes count, and
+  /// what are pointers.
+  bool Lowered = false;
 };
 
 /// \p K, as it was extracted, under the contract \p C. The contract is part of

@@ -128,6 +128,8 @@ Value *Widener::widenCall(CallInst &Call, IRBuilder<> &B) {
   case Intrinsic::maxnum:
   case Intrinsic::minimum:
   case Intrinsic::maximum:
+  case Intrinsic::minimumnum: // Those of PTX.
+  case Intrinsic::maximumnum:
   case Intrinsic::copysign:
     return B.CreateIntrinsic(Id, {Wide}, {Arg(0), Arg(1)});
   default:

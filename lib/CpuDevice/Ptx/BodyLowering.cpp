@@ -288,8 +288,19 @@ bool BodyLowering::emitDeclaration(const ptx::Declaration &D) {
   return true;
 }
 
-bool BodyLowering::emitInstruction(const ptx::Instruction &I) {
+/// \p I without .ftz, where it can be left out.
+static ptx::Instruction unflushed(ptx::Instruction I) {
+  if (!is_contained(I.Modifiers, "f64"))
+    erase(I.Modifiers, "ftz");
+  return I;
+}
+
+bool BodyLowering::emitInstruction(const ptx::Instruction &Whole) {
   LLVMContext &C = M.getContext();
+  std::optional<ptx::Instruction> Plain;
+  if (AsSource && Whole.has("ftz"))
+    Plain = unflushed(Whole);
+  const ptx::Instruction &I = Plain ? *Plain : Whole;
   PtxStatement S(I);
   bool Branch = matchesPtxPattern("bra [uni]", S);
   BasicBlock *Then = nullptr, *Next = nullptr;

@@ -42,6 +42,9 @@ public:
   llvm::Module &M;
   /// What is read may change between executions: a volatile asm statement.
   bool IsVolatile;
+  /// What the code means is asked, not what a GPU makes of it: single numbers
+  /// below the least normal one are not flushed.
+  bool AsSource = false;
 
   /// An operand (register, special register, address or number) as an integer
   /// of \p Bits; null when there is no such thing.
@@ -132,6 +135,11 @@ private:
   unsigned LastScope = 0;
   llvm::AllocaInst *Carry = nullptr;
 };
+
+/// Gives what may decide something in \p F the mark of isImplied(), but for
+/// what is \p Written.
+void markImplied(llvm::Function &F,
+                 const llvm::SmallPtrSetImpl<const llvm::Value *> &Written);
 
 /// One row of the table of known instructions: a pattern and what emits it.
 /// A pattern is the instruction's first part, then groups of modifiers in any

@@ -29,6 +29,7 @@ public:
       : BodyLowering(Of.M, /*IsVolatile=*/false, Of.foreign()), Of(Of),
         Source(Source) {
     Body = &Target;
+    AsSource = Of.AsSource;
   }
   void run();
 
@@ -338,6 +339,8 @@ void FunctionLowering::run() {
     return;
   }
   emitReturn(); // A kernel may end without one.
+  if (AsSource)
+    markImplied(*Body, Written);
 }
 
 void lowerFunction(ModuleLowering &Module, const ptx::Function &F,

@@ -36,6 +36,17 @@ bool isImplied(const Instruction &I) {
   return I.getMetadata(ImpliedName) != nullptr;
 }
 
+void markImplied(Function &F, const SmallPtrSetImpl<const Value *> &Written) {
+  MDNode *Implied = MDNode::get(F.getContext(), {});
+  for (Instruction &I : instructions(F)) {
+    bool MayDecide =
+        I.isShift() ||
+        isa<CmpInst, MinMaxIntrinsic, SelectInst, BranchInst, TruncInst>(I);
+    if (MayDecide && !Written.contains(&I))
+      I.setMetadata(ImpliedName, Implied);
+  }
+}
+
 namespace {
 /// Translates one asm statement into a function of its own, and puts that where
 /// the statement stood.
@@ -146,7 +157,6 @@ void AsmLowering::tidy() {
         Register && isAllocaPromotable(Register))
       Registers.push_back(Register);
   PromoteMemToReg(Registers, Dominators);
-  MDNode *Implied = MDNode::get(M.getContext(), {});
   for (Instruction &I : make_early_inc_range(instructions(*Body))) {
     // An address that came from a pointer is that pointer.
     if (Value *V = simplifyInstruction(&I, M.getDataLayout());
@@ -154,14 +164,9 @@ void AsmLowering::tidy() {
       I.replaceAllUsesWith(V);
       if (isInstructionTriviallyDead(&I))
         I.eraseFromParent();
-      continue;
     }
-    bool MayDecide =
-        I.isShift() ||
-        isa<CmpInst, MinMaxIntrinsic, SelectInst, BranchInst, TruncInst>(I);
-    if (MayDecide && !Written.contains(&I))
-      I.setMetadata(ImpliedName, Implied);
   }
+  markImplied(*Body, Written);
 }
 
 Error AsmLowering::run() {

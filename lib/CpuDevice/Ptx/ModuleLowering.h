@@ -37,6 +37,9 @@ public:
                  const std::unordered_set<std::string_view> *Only = nullptr);
   void run();
 
+  /// As BodyLowering::AsSource; what instructions imply is marked there, as in
+  /// inline assembly.
+  bool AsSource = false;
   const ptx::Module &Source;
   llvm::Module &M;
   std::vector<PtxLack> Lacks;
@@ -93,8 +96,9 @@ void lowerFunction(ModuleLowering &Module, const ptx::Function &F,
                    llvm::Function &Target);
 
 /// Turns registers into values, and integers that are addresses of variables
-/// back into pointers to them, so that checks know the variable.
-void recoverPointers(llvm::Function &F);
+/// back into pointers to them, so that checks know the variable. \p OfArguments:
+/// and those that are addresses in what arguments point to.
+void recoverPointers(llvm::Function &F, bool OfArguments = false);
 
 } // namespace cupilot
 

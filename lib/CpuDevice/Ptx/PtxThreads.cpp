@@ -47,9 +47,11 @@ bool ptxShuffle(BodyLowering &L, const PtxStatement &S) {
                    : S.has("up")   ? "up"
                    : S.has("down") ? "down"
                                    : "bfly";
-  return writePair(L, S,
-                   L.nvvm("shfl.sync." + Mode + ".i32p",
-                          {Args[3], Args[0], Args[1], Args[2]}));
+  SmallVector<Value *, 4> Sources = {Args[3], Args[0], Args[1], Args[2]};
+  // The float64 run follows a word that comes alone.
+  if (L.AsSource && !pairOf(S.operand(0)).second)
+    return L.write(S, L.nvvm("shfl.sync." + Mode + ".i32", Sources));
+  return writePair(L, S, L.nvvm("shfl.sync." + Mode + ".i32p", Sources));
 }
 
 /// vote.sync.any.pred p, {!}a, mask.

@@ -46,7 +46,7 @@ struct Origin {
 /// where it can be of one only.
 class Origins {
 public:
-  explicit Origins(Function &F);
+  Origins(Function &F, bool OfArguments);
   /// Null when there is none, or more than one.
   Value *baseOf(const Value *V) const {
     Origin O = of(V);
@@ -58,6 +58,7 @@ private:
   Origin compute(const Value *V) const;
   Origin ofPointer(const Value *Pointer) const;
 
+  const bool OfArguments;
   DenseMap<const Value *, Origin> Known; ///< Of instructions.
 };
 } // namespace
@@ -87,7 +88,7 @@ Origin Origins::ofPointer(const Value *Pointer) const {
     return of(Shared->getArgOperand(0));
   const auto *Passed = dyn_cast<Argument>(Object);
   if (isa<AllocaInst>(Object) || isa<GlobalVariable>(Object) ||
-      (Passed && Passed->hasByValAttr()))
+      (Passed && (OfArguments || Passed->hasByValAttr())))
     return {Origin::Address, const_cast<Value *>(Object)};
   return {Origin::Distance, nullptr};
 }
@@ -124,7 +125,7 @@ Origin Origins::compute(const Value *V) const {
   }
 }
 
-Origins::Origins(Function &F) {
+Origins::Origins(Function &F, bool OfArguments) : OfArguments(OfArguments) {
   // Each number rises twice at most.
   ReversePostOrderTraversal<Function *> Order(&F);
   for (bool Changed = true; Changed;) {
@@ -148,7 +149,7 @@ static Value *pointerInto(IRBuilder<> &B, Value *Base, Value *V, Type *To) {
   return B.CreateAddrSpaceCast(B.CreateGEP(B.getInt8Ty(), Base, Distance), To);
 }
 
-void recoverPointers(Function &F) {
+void recoverPointers(Function &F, bool OfArguments) {
   removeUnreachableBlocks(F);
   DominatorTree Dominators(F);
   SmallVector<AllocaInst *> Registers;
@@ -157,7 +158,7 @@ void recoverPointers(Function &F) {
       Registers.push_back(A);
   PromoteMemToReg(Registers, Dominators);
   SmallVector<std::pair<Instruction *, Value *>> Found;
-  Origins Of(F);
+  Origins Of(F, OfArguments);
   for (Instruction &I : instructions(F)) {
     const CallInst *Shared = sharedCall(&I);
     if (!Shared && !isa<IntToPtrInst>(I))
