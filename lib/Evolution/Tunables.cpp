@@ -53,10 +53,9 @@ static std::string faultOf(const Tunable &T,
   });
   if (S == Strategies.end())
     return "there is no strategy '" + T.Strategy + "'";
+  // A number for which the strategy has no parameter is no part of a genome.
   const StrategyInfo::Param *P = paramOf(T.Param, S->Info);
-  if (!P)
-    return "'" + T.Strategy + "' has no parameter '" + T.Param + "'";
-  if (P->Values.empty())
+  if (P && P->Values.empty())
     return "the parameter '" + T.Param + "' of '" + T.Strategy +
            "' is no number";
   return "";

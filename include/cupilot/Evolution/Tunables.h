@@ -50,8 +50,9 @@ struct TunableCode {
 
 /// Says which of \p Numbers, parameters of \p Strategies, cannot be tuned, and
 /// why: no values, values that are no 31-bit numbers, a name that \p K's plans
-/// use for something else, a strategy or a parameter that does not exist, too
-/// many settings.
+/// use for something else, a strategy that does not exist, a parameter that is
+/// no number, too many settings. A parameter that the strategy lacks is none of
+/// a genome's.
 llvm::Error checkTunables(llvm::ArrayRef<Tunable> Numbers, const Kernel &K,
                           llvm::ArrayRef<LibraryStrategy> Strategies);
 
