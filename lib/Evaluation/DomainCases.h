@@ -233,11 +233,6 @@ private:
   llvm::Expected<const JudgedCase *>
   findAt(const GateCase &From, const Values &V, Admission Admits,
          llvm::function_ref<bool(GateCase &)> Change);
-  /// All rests of variable \p I by a small modulus in \p Theirs, where the
-  /// original does not bear some: perhaps it does where others are 1.
-  llvm::Error addLoneResidues(const CodeFacts &Theirs, size_t I,
-                              const Smaller &Others, double &LeftOver,
-                              std::vector<const JudgedCase *> &To);
   llvm::Error addAtConstants(const CodeFacts &Theirs, const Smaller &Others,
                              double &LeftOver,
                              std::vector<const JudgedCase *> &To);

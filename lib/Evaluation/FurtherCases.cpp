@@ -116,48 +116,6 @@ DomainCases::Smaller DomainCases::smallerFor(Admission Admits) const {
           leastAdmitted(Values(At.size(), 1), Admits), Admits};
 }
 
-Error DomainCases::addLoneResidues(const CodeFacts &Theirs, size_t I,
-                                   const Smaller &Others, double &LeftOver,
-                                   std::vector<const JudgedCase *> &To) {
-  constexpr int64_t LargestModulus = 16;
-  const Values At = Model.baseValues();
-  int64_t Modulus = 1;
-  for (const ModulusFact &M : Theirs.Moduli)
-    if (M.E == Model.vars()[I].expr() && M.Modulus <= LargestModulus)
-      Modulus = std::max(Modulus, M.Modulus);
-  for (int64_t Rest = 1; Rest < Modulus; ++Rest) {
-    Values V = At;
-    V[I] = Modulus + Rest;
-    const JudgedCase *Found = nullptr;
-    // Among the recorded sizes; all others at 1; all but one.
-    Values Ones = V;
-    for (size_t Other = 0; Other < At.size(); ++Other)
-      if (Other != I)
-        Ones[Other] = std::min<int64_t>(At[Other], 1);
-    std::vector<Values> Choices = {V, Ones};
-    for (size_t Kept = 0; Kept < At.size(); ++Kept)
-      if (Kept != I && At[Kept] > 1) {
-        Choices.push_back(Ones);
-        Choices.back()[Kept] = At[Kept];
-      }
-    for (const Values &Each : Choices) {
-      if (Found || isJudged(Each))
-        break;
-      std::optional<GateCase> C =
-          Model.at(*Froms.front(), Each, MostFurtherBytes);
-      if (!C || !Others.Admits(*C))
-        continue;
-      Expected<const JudgedCase *> J = find(std::move(C), MostCost, LeftOver);
-      if (!J)
-        return J.takeError();
-      Found = *J;
-    }
-    if (Found && !is_contained(To, Found))
-      To.push_back(Found);
-  }
-  return Error::success();
-}
-
 /// Code for one size alone runs in no other launch: those have other numbers,
 /// too, and at last other floating arguments.
 Error DomainCases::addAtConstants(const CodeFacts &Theirs,
@@ -212,7 +170,6 @@ DomainCases::around(const CodeFacts &Theirs, const CodeFacts &Built,
   constexpr unsigned OfItsOwn = 6;
   std::vector<Values> Wanted;
   addResidues(Theirs, Wanted);
-  const size_t Residues = Wanted.size();
   addThresholds(Theirs, Wanted);
   // What a verdict on one text showed says nothing of those of the next. How
   // far a domain goes is not by chance: none is larger than recorded.
@@ -224,9 +181,7 @@ DomainCases::around(const CodeFacts &Theirs, const CodeFacts &Built,
   std::vector<const JudgedCase *> All;
   const Smaller Others = smallerFor(Admits);
   auto AsItIs = [](GateCase &) { return true; };
-  const Values At = Model.baseValues();
-  std::set<size_t> Unborne; // Variables of which some rests are not.
-  for (const auto &[Number, V] : enumerate(Wanted)) {
+  for (const Values &V : Wanted) {
     if (isJudged(V) || All.size() == MostAround)
       continue;
     Expected<const JudgedCase *> J =
@@ -235,14 +190,7 @@ DomainCases::around(const CodeFacts &Theirs, const CodeFacts &Built,
       return J.takeError();
     if (*J && !is_contained(All, *J))
       All.push_back(*J);
-    if (!*J && Number < Residues)
-      for (size_t I = 0; I < At.size(); ++I)
-        if (V[I] != At[I])
-          Unborne.insert(I);
   }
-  for (size_t I : Unborne)
-    if (Error E = addLoneResidues(Theirs, I, Others, LeftOver, All))
-      return std::move(E);
   for (const CodeFacts *Facts : {&Theirs, &Built})
     if (Error E = addAtConstants(*Facts, Others, LeftOver, All))
       return std::move(E);

@@ -244,15 +244,20 @@ SymbolicRanges &DecisionReader::rangesAt(const BasicBlock &BB) {
   return Ranges.try_emplace(L, Of, L).first->second;
 }
 
-/// Dimensions of a launch are never negative.
-static bool hasNoScalar(const Polynomial &P) {
-  auto In = [](const Expr &E, const auto &Self) -> bool {
-    return E.K == Expr::Kind::Symbol ||
+/// Whether a scalar or a dimension, as \p K says, is in \p P.
+static bool hasPart(const Polynomial &P, Expr::Kind K) {
+  auto In = [K](const Expr &E, const auto &Self) -> bool {
+    return E.K == K ||
            any_of(E.Operands, [&](const Expr &O) { return Self(O, Self); });
   };
-  return none_of(P.terms(), [&](const auto &Term) {
+  return any_of(P.terms(), [&](const auto &Term) {
     return any_of(Term.first, [&](const Expr &E) { return In(E, In); });
   });
+}
+
+/// Dimensions of a launch are never negative.
+static bool hasNoScalar(const Polynomial &P) {
+  return !hasPart(P, Expr::Kind::Symbol);
 }
 
 SideCondition DecisionReader::compared(CmpInst::Predicate P, const Value &L,
@@ -445,8 +450,11 @@ SideCondition DecisionReader::turns(const Loop &L, unsigned Turns,
       }
     }
     if (C.Known) {
-      C.Exact = Start.isExact() && End.isExact() && By.isExact();
-      C.AnySign = C.Exact;
+      C.AnySign = Start.isExact() && End.isExact() && By.isExact();
+      // A grid follows sizes, and not each number of turns is a launch's.
+      C.Exact = C.AnySign && none_of(C.Needs, [](const Polynomial &P) {
+                  return hasPart(P, Expr::Kind::Dim);
+                });
       return C;
     }
   }

@@ -22,7 +22,6 @@
 // honest: scaledByHalves
 // honest: scaledBySigns
 // honest: scaledInFloats
-// narrower: n below | what it does beyond 2^20 is not tried there
 // honest: scaledByTiles
 __global__ void scaled(const float *x, float *out, int n, float a) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
