@@ -104,9 +104,9 @@ void IntegerList::set(GateCase &C, ArrayRef<int64_t> Values) const {
 }
 
 /// Gives buffers that hold \p Old elements for each of \p Rows, or a multiple,
-/// room for \p New in one of them. No copy of what they held is like another: an
-/// index that lost bits must not find the same there. False where that is too
-/// much.
+/// room for \p New in one of them. No copy of what they held is like another:
+/// an index that lost bits must not find the same there. False where that is
+/// too much.
 static bool makeRoom(GateCase &C, size_t Except, uint64_t Rows, uint64_t Old,
                      uint64_t New) {
   if (New <= Old)

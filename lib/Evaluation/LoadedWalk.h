@@ -32,8 +32,9 @@ public:
   }
   std::vector<LoadedIntegers> facts() const;
   std::vector<LoadedBound> bounds() const;
-  /// Bounds of Kind::NarrowSum, for indices and wider results. Those with constants alone count in
-  /// an original, which may go on from there; nobody leaves a type by them.
+  /// Bounds of Kind::NarrowSum, for indices and wider results. Those with
+  /// constants alone count in an original, which may go on from there; nobody
+  /// leaves a type by them.
   std::vector<LoadedBound> narrowSums(bool WithConstants) const;
   /// Where integers from memory are summed up or multiplied with something else
   /// than a constant, and in how many bits; in 64 where pointers are added.

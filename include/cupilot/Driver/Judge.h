@@ -34,8 +34,8 @@ struct JudgeRequest {
   std::vector<std::string> Descriptions;     ///< Of workloads, in words.
   std::string Plan, Guard;                   ///< Of all variants, in words.
   std::optional<PrecisionContract> Contract; ///< None: the kernel's own.
-  std::string Arch;       ///< "sm_90"; "": that of the flags.
-  uint64_t Seed = 1;      ///< Of the inputs.
+  std::string Arch;          ///< "sm_90"; "": that of the flags.
+  uint64_t Seed = 1;         ///< Of the inputs.
   ProcessLimits Compilation; ///< Of each of VariantFiles.
   bool Deep = false;  ///< Large launches too, as for variants that are kept.
   std::string Store;  ///< Where variants that pass are kept; "": nowhere.
