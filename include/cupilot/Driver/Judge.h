@@ -14,6 +14,7 @@
 #include "cupilot/GpuJudge/JudgeOnGpu.h"
 #include "cupilot/Model/LaunchNames.h"
 #include "llvm/Support/raw_ostream.h"
+#include <functional>
 
 namespace cupilot {
 
