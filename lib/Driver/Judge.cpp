@@ -25,6 +25,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/Support/Path.h"
+#include <cstdlib>
 
 using namespace llvm;
 
@@ -63,8 +64,16 @@ static Expected<std::vector<Workload>> workloadsOf(const Kernel &K,
     Expected<std::vector<Workload>> All = loadWorkloads(R.Workloads);
     if (!All)
       return All.takeError();
+    // Of kernels of one name in several modules, some have other arguments.
+    auto Fits = [&](const Workload &W) {
+      return !K.Lowered ||
+             equal(W.Args, K.Params,
+                   [](const std::vector<uint8_t> &A, const KernelParam &P) {
+                     return A.size() == P.Size;
+                   });
+    };
     for (Workload &W : *All)
-      if (W.Symbol == K.Symbol)
+      if (W.Symbol == K.Symbol && Fits(W))
         Result.push_back(std::move(W));
     if (Result.empty())
       return usageError("'" + R.Workloads + "' has no launch of '" + K.Name +

@@ -10,6 +10,7 @@
 #include "MlirPipeline.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -17,11 +18,12 @@ using llvm::StringRef;
 
 namespace cupilot {
 
-/// Dialects of which every operation computes and no more.
-static bool isWhole(StringRef Dialect) {
+/// Of dialects whose operations compute and no more.
+static bool isOfWholeDialect(Operation *Op) {
   static const llvm::StringSet<> Names = {"affine", "arith", "index", "math",
                                           "nvgpu",  "scf",   "ub",    "vector"};
-  return Names.contains(Dialect);
+  return Names.contains(Op->getName().getDialectNamespace()) &&
+         !isa<vector::PrintOp>(Op);
 }
 
 /// Of other dialects, those that are admitted.
@@ -64,8 +66,8 @@ static bool isNvvmInstruction(Operation *Op) {
 /// Why \p Op is refused; "" if it is not.
 static std::string refusalOf(Operation *Op) {
   StringRef Name = Op->getName().getStringRef();
-  if (!isWhole(Op->getName().getDialectNamespace()) &&
-      !listed().contains(Name) && !isNvvmInstruction(Op))
+  if (!isOfWholeDialect(Op) && !listed().contains(Name) &&
+      !isNvvmInstruction(Op))
     return "'" + Name.str() + "' is not among the operations of variants";
   if (isa<ModuleOp>(Op) && Op->getParentOp())
     return "a module in the module";

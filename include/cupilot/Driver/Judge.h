@@ -14,12 +14,13 @@
 #include "cupilot/GpuJudge/JudgeOnGpu.h"
 #include "cupilot/Model/LaunchNames.h"
 #include "llvm/Support/raw_ostream.h"
+#include <functional>
 
 namespace cupilot {
 
 /// An original, its variants, and what they are judged on.
 struct JudgeRequest {
-  std::string Input;    ///< The original's source.
+  std::string Input; ///< The original's source.
   /// What is in Input, where that is no CUDA.
   std::optional<UnitToJudge> Unit = std::nullopt;
   /// Loads one of VariantFiles that is no CUDA; null for those that are.
@@ -62,7 +63,7 @@ struct JudgedVariant {
 };
 
 struct Judgement {
-  std::string Kernel, Arch; ///< Of the original.
+  std::string Kernel, Arch;   ///< Of the original.
   std::string NoFloat64 = {}; ///< GateSetup::NoFloat64.
   std::vector<JudgedVariant> Variants;
   size_t rejected() const;
