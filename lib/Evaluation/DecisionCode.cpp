@@ -301,8 +301,9 @@ void DecisionReader::visitTable(const GetElementPtrInst &G, unsigned Site) {
     SideCondition C =
         compared(CmpInst::ICMP_EQ, *Index,
                  *ConstantInt::get(Index->getType(), Entry), *G.getParent());
-    // Of the entries of a large table only an argument says which are used.
-    if (Entries > FewEntries && !C.Exact)
+    // Of the entries of a large table, or of what threads have filled, only an
+    // argument says which are used.
+    if ((Entries > FewEntries || !IsConstant) && !C.Exact)
       return;
     side(Site, Entry).Places.push_back(std::move(C));
   }

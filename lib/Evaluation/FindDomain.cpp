@@ -100,15 +100,14 @@ static DomainBox boxAt(const Bindings &B) {
 }
 
 /// A loop may never turn just so often: its sizes come in steps, or a
-/// comparison before it says so; only of one that all threads turn as often
-/// as arguments alone say, a box tells. And of what hangs on other comparisons
-/// of data alone nobody can say when it happens; but memory and output are not
-/// data, and arguments have been varied.
+/// comparison before it says so. And of what hangs on other comparisons of data
+/// alone nobody can say when it happens; but memory and output are not data,
+/// and arguments have been varied.
 bool isReason(const MissingSide &M) {
   if (M.Kind == DecisionKind::FloatMinMax)
     return M.isKnown() || M.HangsOnArguments;
   return M.Kind == DecisionKind::Service || M.Kind == DecisionKind::Number ||
-         ((M.Kind != DecisionKind::Loop || M.AtLeast || M.isExact()) &&
+         ((M.Kind != DecisionKind::Loop || M.AtLeast) &&
           (M.isKnown() || M.HangsOnMemory || M.HangsOnArguments));
 }
 
