@@ -23,9 +23,9 @@ moduleOfPtx(llvm::StringRef Text, llvm::LLVMContext &Context,
 /// stand for. \p AsSource: as ModuleLowering::AsSource.
 llvm::Expected<std::unique_ptr<llvm::Module>>
 loweredPtx(const ptx::Module &Source, llvm::LLVMContext &Context,
-        std::vector<PtxLack> &Lacks,
-        const std::unordered_set<std::string_view> *Only = nullptr,
-        bool AsSource = false);
+           std::vector<PtxLack> &Lacks,
+           const std::unordered_set<std::string_view> *Only = nullptr,
+           bool AsSource = false);
 
 } // namespace cupilot
 

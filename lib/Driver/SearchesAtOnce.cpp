@@ -8,8 +8,8 @@
 //
 // Each search opens store, journal and providers itself: all of them may be
 // used by several processes. What one finds out does not reach the others of
-// the run, so that it does not matter who is first. The run itself has no journal
-// open: SQLite's connections do not bear copies of their process.
+// the run, so that it does not matter who is first. The run itself has no
+// journal open: SQLite's connections do not bear copies of their process.
 //
 //===----------------------------------------------------------------------===//
 

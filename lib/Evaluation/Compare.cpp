@@ -169,8 +169,7 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
              !J.Case.Doubtful && !J.Case.Probe,
              J.Lean.empty() || Contract.Biased ? std::nullopt
                                                : std::optional(J.Lean[I]),
-             J.Case.OnlyFinite,
-             J.OwnPrecision},
+             J.Case.OnlyFinite, J.OwnPrecision},
             Errors)) {
       if (M->Bitwise)
         return Fail(GateReason::Mismatch,

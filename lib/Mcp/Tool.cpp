@@ -23,7 +23,7 @@ struct ToolRow {
 } // namespace
 
 static constexpr ToolRow Rows[] = {
-#define CUPILOT_TOOL(Name, Word, Title, UsesGpu, IsFree)                        \
+#define CUPILOT_TOOL(Name, Word, Title, UsesGpu, IsFree)                       \
   {Tool::Name, Word, Title, UsesGpu, IsFree},
 #include "cupilot/Mcp/Tool.def"
 };

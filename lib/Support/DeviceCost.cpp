@@ -142,8 +142,7 @@ static bool isFlushTest(const Value *V) {
   const APFloat *Least;
   if (!match(V, m_FCmp(Predicate, m_Value(), m_APFloat(Least))))
     return false;
-  return (Predicate == FCmpInst::FCMP_OLT ||
-          Predicate == FCmpInst::FCMP_OEQ) &&
+  return (Predicate == FCmpInst::FCMP_OLT || Predicate == FCmpInst::FCMP_OEQ) &&
          Least->isSmallestNormalized() && !Least->isNegative();
 }
 

@@ -30,8 +30,8 @@ struct UnitToJudge {
                                           llvm::ArrayRef<std::string> Flags);
   /// The kernels of a file of PTX, without source. Those that \p Named calls,
   /// as find() does, have parameters, and Bitcode is the last one's.
-  static llvm::Expected<UnitToJudge>
-  loadPtx(llvm::StringRef Path, llvm::ArrayRef<std::string> Named);
+  static llvm::Expected<UnitToJudge> loadPtx(llvm::StringRef Path,
+                                             llvm::ArrayRef<std::string> Named);
   /// The kernel of that name or symbol; up to '<' or '(' will do where one
   /// kernel alone has it. None, or several, are a usage error.
   llvm::Expected<const Kernel *> find(llvm::StringRef Name) const;

@@ -96,8 +96,8 @@ void lowerFunction(ModuleLowering &Module, const ptx::Function &F,
                    llvm::Function &Target);
 
 /// Turns registers into values, and integers that are addresses of variables
-/// back into pointers to them, so that checks know the variable. \p OfArguments:
-/// and those that are addresses in what arguments point to.
+/// back into pointers to them, so that checks know the variable. \p
+/// OfArguments: and those that are addresses in what arguments point to.
 void recoverPointers(llvm::Function &F, bool OfArguments = false);
 
 } // namespace cupilot
