@@ -88,27 +88,31 @@ Expected<runner::Buffer> GpuBatch::buffer(const WorkloadBuffer &From,
   return To;
 }
 
+/// What buffer \p I of \p W holds, by the first parameter that sees it from an
+/// element on; nothing where none does.
+Layout GpuBatch::heldIn(const Workload &W, size_t I) const {
+  for (const WorkloadPointer &P : W.Pointers)
+    if (P.Buffer == I && P.Param < Types.Pointees.size() && P.Offset == 0) {
+      const Layout &L = Types.Pointees[P.Param];
+      if (!L.Fields.empty() && P.BufferOffset % L.Stride == 0)
+        return L;
+    }
+  return {};
+}
+
 Expected<unsigned> GpuBatch::addCase(const Workload &W) {
   runner::Case C;
   C.Name = W.Name;
   for (size_t I = 0; I < W.Buffers.size(); ++I) {
-    Layout Holds;
     bool MayBeWritten = false;
     for (const WorkloadPointer &P : W.Pointers) {
       if (P.Buffer != I)
         continue;
       bool Known = P.Param < K.Params.size() && K.Params[P.Param].IsPointer;
       MayBeWritten |= !Known || !K.Params[P.Param].PointeeConst;
-      // Where two parameters see a buffer differently, bytes are bytes.
-      if (P.Param < Types.Pointees.size() && P.Offset == 0 &&
-          Holds.Fields.empty()) {
-        const Layout &L = Types.Pointees[P.Param];
-        if (!L.Fields.empty() && P.BufferOffset % L.Stride == 0)
-          Holds = L;
-      }
     }
     Expected<runner::Buffer> New =
-        buffer(W.Buffers[I], Holds,
+        buffer(W.Buffers[I], heldIn(W, I),
                MayBeWritten ? runner::Role::InOut : runner::Role::In);
     if (!New)
       return New.takeError();
@@ -171,18 +175,14 @@ GpuBatch::addOtherValuesCase(const Workload &W) {
   bool Any = false;
   Workload Other = W;
   for (size_t I = 0; I < W.Buffers.size(); ++I) {
-    const Layout *L = nullptr;
-    for (const WorkloadPointer &P : W.Pointers)
-      if (P.Buffer == I && P.Param < Types.Pointees.size() && P.Offset == 0)
-        L = &Types.Pointees[P.Param];
     // Numbers of one type; what is made of several keeps what it holds.
-    if (!L || !L->hasFloats() || L->Fields.size() != 1 ||
-        isOutput(W.Buffers[I]))
+    const Layout L = heldIn(W, I);
+    if (!L.hasFloats() || L.Fields.size() != 1 || isOutput(W.Buffers[I]))
       continue;
     WorkloadBuffer &To = Other.Buffers[I];
     To.Digest.clear();
     To.File.clear();
-    To.Generator = formatv("{0} {1} seed={2}", wordOf(L->Fields.front().Kind),
+    To.Generator = formatv("{0} {1} seed={2}", wordOf(L.Fields.front().Kind),
                            otherKind(W), I + 1)
                        .str();
     Any = true;

@@ -424,7 +424,8 @@ Expected<json::Object> BenchWork::submit() {
     Meter.begin();
   Expected<Submission> Made =
       submitVariant(Request, Recorded, *Of.Item, *S, Log);
-  Meter.end();
+  if (P.OnGpu)
+    Meter.end();
   if (!Made)
     return Made.takeError();
   json::Object O{{"quick", false}, {"kept", Made->IsKept}};

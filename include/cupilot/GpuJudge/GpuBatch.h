@@ -80,6 +80,7 @@ public:
   llvm::Error write(llvm::StringRef Folder) const;
 
 private:
+  Layout heldIn(const Workload &W, size_t I) const;
   llvm::Expected<runner::Buffer> buffer(const WorkloadBuffer &From,
                                         const Layout &Holds, runner::Role Use);
 
