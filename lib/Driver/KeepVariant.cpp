@@ -142,37 +142,6 @@ static Expected<StoredKernel> stored(const ProjectStore &Store, const Kernel &K,
   return S;
 }
 
-static bool isSame(const Workload &A, const Workload &B) {
-  return A.Shape == B.Shape && A.Args == B.Args &&
-         A.Buffers.size() == B.Buffers.size() &&
-         all_of(zip(A.Buffers, B.Buffers), [](const auto &Both) {
-           const auto &[X, Y] = Both;
-           return X.Digest == Y.Digest && X.Size == Y.Size &&
-                  (!X.Digest.empty() || X.Generator == Y.Generator);
-         });
-}
-
-/// Adds what the variant was judged on to \p S: a later refresh judges it
-/// again. What was described stays a description.
-static Error addWorkloads(StoredKernel &S, const ProjectStore &Store,
-                          const KeptOriginal &From) {
-  std::vector<Workload> Added;
-  for (Workload W : From.Workloads) {
-    for (WorkloadBuffer &B : W.Buffers)
-      leaveDescription(B);
-    if (any_of(S.Workloads,
-               [&](const Workload &Old) { return isSame(W, Old); }))
-      continue;
-    W.Name = "w" + utostr(S.Workloads.size() + Added.size());
-    Added.push_back(std::move(W));
-  }
-  StoredKernel New;
-  if (Error E = Store.keepWorkloads(New, Added, From.DataFolder))
-    return E;
-  append_range(S.Workloads, New.Workloads);
-  return Error::success();
-}
-
 /// What another compiler's own code passes; nothing, which \p Log hears of,
 /// where it does not.
 static Expected<std::optional<BuildProof>>
@@ -313,7 +282,7 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   if (Error E = addOthers(*S, Kept, *Text, ArrayRef(*Compilers).drop_front(),
                           From, V, Identities, Log))
     return E;
-  if (Error E = addWorkloads(*S, *Store, From))
+  if (Error E = Store->addWorkloads(*S, From.Workloads, From.DataFolder))
     return E;
   if (Error E =
           putIntoStore(*Store, {std::move(*S), /*Replace=*/true, {}, {}}, Log))

@@ -9,6 +9,7 @@
 #include "cupilot/Driver/Verify.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Driver/BuildCompilers.h"
+#include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/StoredBuild.h"
 #include "cupilot/GpuJudge/JudgeOnGpu.h"
 #include "cupilot/Model/Compiler.h"
@@ -57,10 +58,10 @@ struct Tally {
 class KernelVerifier {
 public:
   KernelVerifier(const VerifyRequest &R, ProjectStore &Store, StoredKernel &S,
-                 Tally &All, StringRef Position, raw_ostream &Out,
-                 raw_ostream &Log)
-      : R(R), Store(Store), S(S), All(All), Position(Position), Out(Out),
-        Log(Log), Proved(S.Variants.size()) {}
+                 const WorkloadSet &More, Tally &All, StringRef Position,
+                 raw_ostream &Out, raw_ostream &Log)
+      : R(R), Store(Store), S(S), More(More), All(All), Position(Position),
+        Out(Out), Log(Log), Proved(S.Variants.size()) {}
   Error run();
 
 private:
@@ -100,6 +101,7 @@ private:
   const VerifyRequest &R;
   ProjectStore &Store;
   StoredKernel &S;
+  const WorkloadSet &More;
   Tally &All;
   StringRef Position;
   raw_ostream &Out, &Log;
@@ -441,32 +443,38 @@ StoredKernel KernelVerifier::updated() const {
       Variant &To = entryOf(
           New, V, Source,
           It == Found.end() ? V.Where : std::optional(It->second.Where));
+      auto Add = [&To](const Measurement &Each) {
+        if (!is_contained(To.Evidence, Each))
+          To.Evidence.push_back(Each);
+      };
       Measurement Again = M;
       if (It != Found.end()) {
         Again.Gate = unsigned(GateVersion);
         Again.Checks = It->second.Checks;
         if (!It->second.Digest.empty())
           Again.Digest = It->second.Digest;
+        append_range(Again.Cases, It->second.Cases);
+        llvm::sort(Again.Cases);
+        Again.Cases.erase(llvm::unique(Again.Cases), Again.Cases.end());
         if (const std::optional<GpuRatio> &Time = It->second.Time) {
+          // What another GPU measured of this code holds for that one.
+          if (M.Basis == Basis::Measured && M.Device != It->second.Gpu)
+            Add(Again);
           Again.Device = It->second.Gpu;
           Again.Basis = Basis::Measured;
           Again.Ratio = Time->Ratio;
           Again.Low = Time->Low;
           Again.High = Time->High;
         }
-        append_range(Again.Cases, It->second.Cases);
-        llvm::sort(Again.Cases);
-        Again.Cases.erase(llvm::unique(Again.Cases), Again.Cases.end());
       }
-      if (!is_contained(To.Evidence, Again))
-        To.Evidence.push_back(std::move(Again));
+      Add(Again);
     }
   }
   return New;
 }
 
 Error KernelVerifier::run() {
-  if (S.Variants.empty())
+  if (S.Variants.empty() || (!R.Workloads.empty() && !More.launches(S.K)))
     return Error::success();
   if (any_of(S.Builds, [](const BuildEntry &B) {
         return compilerKind(B.Compiler) == CompilerKind::Mlir;
@@ -475,6 +483,8 @@ Error KernelVerifier::run() {
     return Error::success();
   }
   bool Readable = true;
+  if (Error E = Store.addWorkloads(S, More.of(S.K), More.Folder))
+    return E;
   if (Error E = absorbFault(Store.readTexts(S),
                             [&](StringRef Why) {
                               leaveUnjudged(S.K.Name, Why);
@@ -537,6 +547,16 @@ Error verify(const VerifyRequest &R, raw_ostream &Out, raw_ostream &Log) {
   if (Kernels->empty() && !R.Only.empty())
     return usageError("no kernel of the store is named '" + R.Only + "'",
                       "'cupilot store list' lists them");
+  WorkloadSet More;
+  if (!R.Workloads.empty()) {
+    if (Error E = WorkloadSet::load(R.Workloads).moveInto(More))
+      return E;
+    if (none_of(*Kernels,
+                [&](const StoredKernel &S) { return More.launches(S.K); }))
+      return usageError("'" + R.Workloads +
+                            "' has no launch of a kernel of the store",
+                        "'cupilot store list' lists them");
+  }
   Tally All;
   Error Awaited = Error::success();
   for (auto [I, S] : enumerate(*Kernels)) {
@@ -544,7 +564,7 @@ Error verify(const VerifyRequest &R, raw_ostream &Out, raw_ostream &Log) {
         "[" + utostr(I + 1) + "/" + utostr(Kernels->size()) + "]";
     // The batches of all kernels are written before it ends.
     Error E = handleErrors(
-        KernelVerifier(R, *Store, S, All, Position, Out, Log).run(),
+        KernelVerifier(R, *Store, S, More, All, Position, Out, Log).run(),
         [&](std::unique_ptr<ResultsAwaited> Wait) -> Error {
           Log << "  " << Wait->text() << "\n";
           if (!Awaited)

@@ -130,6 +130,37 @@ void DomainCases::addResidues(const CodeFacts &Facts,
   }
 }
 
+/// Where rows must be aligned, the original bears other rests of their length
+/// only if there is one row: such rests among another size that is 1.
+void DomainCases::addRestsAmongOnes(const GateCase &From,
+                                    const CodeFacts &Facts) {
+  constexpr int64_t AllRests = 16;
+  const Values At = Model.baseValues();
+  for (size_t I = 0; I < At.size(); ++I) {
+    int64_t Modulus = 0;
+    for (const ModulusFact &M : Facts.Moduli)
+      if (M.E == Model.vars()[I].expr() && M.Modulus <= AllRests)
+        Modulus = std::max(Modulus, M.Modulus);
+    for (int64_t Rest = 1; Rest < Modulus && At[I] > 0; ++Rest) {
+      Values V = At;
+      V[I] = std::max(At[I] / Modulus, int64_t(1)) * Modulus + Rest;
+      std::optional<size_t> Plain;
+      if (const auto Same = llvm::find(Known, V); Same != Known.end())
+        Plain = KnownAt[size_t(Same - Known.begin())];
+      for (size_t Other = 0; Other < At.size(); ++Other) {
+        if (Other == I || At[Other] < 2)
+          continue;
+        Values Among = V;
+        Among[Other] = 1;
+        const size_t Added = Entries.size();
+        add(From, std::move(Among), Entries);
+        if (Entries.size() > Added)
+          Entries.back().Unless = Plain;
+      }
+    }
+  }
+}
+
 void DomainCases::addThresholds(const CodeFacts &Facts,
                                 std::vector<Values> &To) const {
   const Values At = Model.baseValues();
@@ -701,6 +732,10 @@ Expected<const JudgedCase *> DomainCases::get(size_t Index) {
     Entry &E = Entries[Next];
     if (E.Prepared)
       continue;
+    if (E.Unless && Entries[*E.Unless].Judged) {
+      E.Prepared = true;
+      continue;
+    }
     Expected<std::unique_ptr<JudgedCase>> J =
         prepare(E.Make(), E.Roomy, MostCost, Left);
     if (!J)
@@ -773,6 +808,7 @@ DomainCases::of(OriginalRuns &O, const JudgedCase &Base, const CodeFacts &Own) {
   D->addResidues(Own, Residues);
   for (Values &V : Residues)
     D->add(*D->Froms.front(), std::move(V), D->Entries);
+  D->addRestsAmongOnes(*D->Froms.front(), Own);
   D->addRandomSizes(*D->Froms.front(), 16, 4, D->Entries);
   D->addShifts(*D->Froms.front(), widestElement(O.kernel()));
   D->addLeastShared(*D->Froms.front());

@@ -176,12 +176,15 @@ private:
     unsigned Group = 0; ///< Of this the first that can be run is enough; 0: of
                         ///< none.
     bool IsRecorded = false; ///< It follows from what was recorded.
+    /// Not needed where the original bears this one.
+    std::optional<size_t> Unless = std::nullopt;
   };
   llvm::Error addCombinations(const CodeFacts &Own);
   Values smallValues() const;
   void addAll(const GateCase &From,
               llvm::function_ref<int64_t(int64_t)> Change);
   void addLadder(const GateCase &From);
+  void addRestsAmongOnes(const GateCase &From, const CodeFacts &Facts);
   void addCompactLadder(const GateCase &From, const CodeFacts &Own);
   void addNumbers(const GateCase &From,
                   llvm::ArrayRef<FloatThresholdFact> Thresholds);

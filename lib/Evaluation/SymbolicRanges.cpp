@@ -11,9 +11,11 @@
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/IR/PatternMatch.h"
 #include <cmath>
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace cupilot {
 
@@ -223,6 +225,72 @@ static const BinaryOperator *stepOf(const PHINode &Phi, const Value *Next) {
              : nullptr;
 }
 
+/// The comparison that \p V is, through the bytes that hold a bool; \p Negated
+/// changes where it is the opposite.
+static const ICmpInst *comparisonIn(const Value *V, bool &Negated) {
+  while (true) {
+    const Value *In = nullptr;
+    CmpPredicate P = CmpInst::ICMP_EQ;
+    if (match(V, m_Not(m_Value(In)))) {
+      Negated = !Negated;
+    } else if (match(V, m_ICmp(P, m_ZExt(m_Value(In)), m_Zero())) &&
+               In->getType()->isIntegerTy(1) && ICmpInst::isEquality(P)) {
+      Negated ^= P == CmpInst::ICMP_EQ;
+    } else if (!match(V, m_Trunc(m_ZExt(m_Value(In)))) &&
+               !match(V, m_Freeze(m_Value(In)))) {
+      return dyn_cast<ICmpInst>(V);
+    }
+    V = In;
+  }
+}
+
+namespace {
+/// A branch on whose condition a loop goes on.
+struct LoopTest {
+  const BranchInst *Branch;
+  bool StaysWhenTrue;
+};
+} // namespace
+
+/// The branch that leads to \p BB by one of its sides alone.
+static std::optional<std::pair<const BranchInst *, unsigned>>
+branchTo(const BasicBlock *BB, const Loop &L) {
+  while (const BasicBlock *From = BB->getSinglePredecessor()) {
+    const auto *Br = dyn_cast<BranchInst>(From->getTerminator());
+    if (!Br || !L.contains(From))
+      return std::nullopt;
+    if (Br->isConditional())
+      return std::pair(Br, Br->getSuccessor(0) == BB ? 0 : 1);
+    BB = From;
+  }
+  return std::nullopt;
+}
+
+/// The tests of \p L. A `break` from within blocks of the source sets a number
+/// for which a switch behind them leaves the loop.
+static SmallVector<LoopTest> testsOf(const Loop &L) {
+  SmallVector<LoopTest> Tests;
+  SmallVector<BasicBlock *> Exiting;
+  L.getExitingBlocks(Exiting);
+  for (const BasicBlock *BB : Exiting) {
+    if (const auto *Br = dyn_cast<BranchInst>(BB->getTerminator());
+        Br && Br->isConditional())
+      Tests.push_back({Br, L.contains(Br->getSuccessor(0))});
+    const auto *Switch = dyn_cast<SwitchInst>(BB->getTerminator());
+    const auto *Ways =
+        Switch ? dyn_cast<PHINode>(Switch->getCondition()) : nullptr;
+    if (!Ways || Ways->getParent() != BB)
+      continue;
+    for (auto [Value, From] : zip(Ways->incoming_values(), Ways->blocks()))
+      if (const auto *Number = dyn_cast<ConstantInt>(Value);
+          Number &&
+          !L.contains(Switch->findCaseValue(Number)->getCaseSuccessor()))
+        if (auto Found = branchTo(From, L))
+          Tests.push_back({Found->first, Found->second == 1});
+  }
+  return Tests;
+}
+
 std::optional<SymbolicRanges::Counter>
 SymbolicRanges::counterOf(const PHINode &Phi) {
   const Loop *L = Of.loops().getLoopFor(Phi.getParent());
@@ -255,13 +323,9 @@ SymbolicRanges::counterOf(const PHINode &Phi) {
              Step->getOpcode() != Instruction::Shl) {
     Result.Step = -1; // Shifted or divided: it falls.
   }
-  SmallVector<BasicBlock *> Exiting;
-  L->getExitingBlocks(Exiting);
-  for (const BasicBlock *BB : Exiting) {
-    const auto *Br = dyn_cast<BranchInst>(BB->getTerminator());
-    const auto *Test = Br && Br->isConditional()
-                           ? dyn_cast<ICmpInst>(Br->getCondition())
-                           : nullptr;
+  for (const LoopTest &T : testsOf(*L)) {
+    bool Negated = false;
+    const ICmpInst *Test = comparisonIn(T.Branch->getCondition(), Negated);
     if (!Test)
       continue;
     for (unsigned Side = 0; Side < 2; ++Side) {
@@ -270,12 +334,16 @@ SymbolicRanges::counterOf(const PHINode &Phi) {
       while (true) {
         if (isa<SExtInst, ZExtInst, FreezeInst>(Counted))
           Counted = cast<Instruction>(Counted)->getOperand(0);
-        else if (const auto *Add = dyn_cast<BinaryOperator>(Counted);
-                 Add && Add->getOpcode() == Instruction::Add &&
-                 isa<ConstantInt>(Add->getOperand(1)) &&
-                 cast<ConstantInt>(Add->getOperand(1))->getBitWidth() <= 64) {
-          More += cast<ConstantInt>(Add->getOperand(1))->getSExtValue();
-          Counted = Add->getOperand(0);
+        else if (const auto *Op = dyn_cast<BinaryOperator>(Counted);
+                 Op &&
+                 (Op->getOpcode() == Instruction::Add ||
+                  Op->getOpcode() == Instruction::Sub) &&
+                 isa<ConstantInt>(Op->getOperand(1)) &&
+                 cast<ConstantInt>(Op->getOperand(1))->getBitWidth() < 64) {
+          const int64_t By =
+              cast<ConstantInt>(Op->getOperand(1))->getSExtValue();
+          More += Op->getOpcode() == Instruction::Add ? By : -By;
+          Counted = Op->getOperand(0);
         } else {
           break;
         }
@@ -284,7 +352,7 @@ SymbolicRanges::counterOf(const PHINode &Phi) {
         continue;
       CmpInst::Predicate P =
           Side ? Test->getSwappedPredicate() : Test->getPredicate();
-      if (!L->contains(Br->getSuccessor(0)))
+      if (T.StaysWhenTrue == Negated)
         P = CmpInst::getInversePredicate(P);
       SymbolicRange Bound = of(*Test->getOperand(1 - Side));
       int64_t Shift = -More +

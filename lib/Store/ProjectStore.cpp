@@ -419,6 +419,30 @@ Error ProjectStore::keepWorkloads(StoredKernel &S, ArrayRef<Workload> All,
   return Failed;
 }
 
+Error ProjectStore::addWorkloads(StoredKernel &S, ArrayRef<Workload> More,
+                                 StringRef Folder) const {
+  StringSet<> Known, Names;
+  for (const Workload &W : S.Workloads) {
+    Known.insert(caseName(W));
+    Names.insert(W.Name);
+  }
+  std::vector<Workload> Added;
+  for (const Workload &W : More) {
+    if (!Known.insert(caseName(W)).second)
+      continue;
+    Added.push_back(W);
+    for (size_t N = S.Workloads.size();; ++N)
+      if (Added.back().Name = "w" + utostr(N);
+          Names.insert(Added.back().Name).second)
+        break;
+  }
+  StoredKernel New;
+  if (Error E = keepWorkloads(New, Added, Folder))
+    return E;
+  append_range(S.Workloads, New.Workloads);
+  return Error::success();
+}
+
 Error ProjectStore::readTexts(StoredKernel &S) const {
   std::string Folder = Root + "/" + kernelFolder(S);
   Expected<std::string> Slice = readFile(Folder + "/" + originalName(S));

@@ -10,6 +10,7 @@
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Driver/Verify.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
+#include "cupilot/Support/Error.h"
 
 using namespace llvm;
 using namespace cupilot;
@@ -28,6 +29,10 @@ struct Options : CommandOptions {
       "device", In, cl::value_desc("cuda|spool:DIR|ssh:HOST|slurm[:OPTIONS]"),
       cl::desc("Compare variants on a GPU, too")};
   LargeLaunchOption Large{Sub};
+  cl::opt<std::string> Workloads{
+      "workloads", In, cl::value_desc("W.mlir"),
+      cl::desc("Launches to add to those that the store has: those outside of "
+               "a domain widen it. Only their kernels are judged")};
   cl::opt<bool> Check{"check", In,
                       cl::desc("Leave the store as it is: only say what "
                                "passes")};
@@ -39,7 +44,8 @@ struct Options : CommandOptions {
 static const char Examples[] =
     "  cupilot verify --store .cupilot\n"
     "  cupilot verify --store .cupilot --check -- -O2 -ffp-contract=off\n"
-    "  cupilot verify --kernel heatStep --device ssh:gpu1\n\n"
+    "  cupilot verify --kernel heatStep --device ssh:gpu1\n"
+    "  cupilot verify --workloads larger.mlir\n\n"
     "Runs the gate over all variants of a store, and writes the domains that "
     "it "
     "finds into the\n"
@@ -52,6 +58,10 @@ static const char Examples[] =
     "longer pass, or could not be judged.\n";
 
 static Error run(const Options &O, const TrailingArgs &Flags) {
+  if (O.Check && !O.Workloads.empty())
+    return usageError("--workloads adds launches to the store, and --check "
+                      "leaves it as it is",
+                      "give one of them, or use a copy of the store");
   // Each build has its own command in the store: these are read by clang.
   Expected<std::vector<std::string>> ForClang =
       clangFlagsFor(/*Source=*/"", Flags.Args, /*BuildFolder=*/"");
@@ -60,8 +70,8 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
   Expected<std::string> Device = GpuDevice::besideStore(O.Device, O.StoreDir);
   if (!Device)
     return Device.takeError();
-  return verify({O.StoreDir, O.Kernel, std::move(*Device), O.Large.bytes(),
-                 O.Check, O.Seed, std::move(*ForClang)},
+  return verify({O.StoreDir, O.Workloads, O.Kernel, std::move(*Device),
+                 O.Large.bytes(), O.Check, O.Seed, std::move(*ForClang)},
                 outs(), errs());
 }
 

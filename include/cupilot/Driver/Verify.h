@@ -18,9 +18,10 @@ namespace cupilot {
 
 /// What is to be judged again.
 struct VerifyRequest {
-  std::string Store;  ///< Folder.
-  std::string Only;   ///< Kernels whose names hold it; "": all.
-  std::string Device; ///< A GPU, for judgeOnGpu; "": none.
+  std::string Store;     ///< Folder.
+  std::string Workloads; ///< A module of launches that are added; "": none.
+  std::string Only;      ///< Kernels whose names hold it; "": all.
+  std::string Device;    ///< A GPU, for judgeOnGpu; "": none.
   /// Bytes of a launch that is too large for the gate; 0: none is compared.
   uint64_t LargeBytes = UsualLargeBytes;
   bool Check = false;             ///< The store stays as it is.
@@ -32,7 +33,8 @@ struct VerifyRequest {
 /// workloads and with the flags under which they were proved. Those that pass
 /// get the domain that the gate found, and its version. One line for each goes
 /// to \p Out, progress to \p Log. Variants that do not pass stay in the store;
-/// they, and what cannot be judged, are a finding.
+/// they, and what cannot be judged, are a finding. Workloads of no kernel of
+/// the store are a usage error.
 llvm::Error verify(const VerifyRequest &R, llvm::raw_ostream &Out,
                    llvm::raw_ostream &Log);
 

@@ -79,6 +79,10 @@ public:
   /// repository, into a folder that the store's .gitignore leaves out.
   llvm::Error keepWorkloads(StoredKernel &S, llvm::ArrayRef<Workload> All,
                             llvm::StringRef Folder) const;
+  /// Adds those of \p More that \p S lacks, as keepWorkloads does, under names
+  /// that are free in \p S. What was described stays a description.
+  llvm::Error addWorkloads(StoredKernel &S, llvm::ArrayRef<Workload> More,
+                           llvm::StringRef Folder) const;
   /// All kernels, sorted by name.
   llvm::Expected<std::vector<StoredKernel>> kernels() const;
   /// Reads the slice and the variants' texts of \p S, one of kernels(). A text
