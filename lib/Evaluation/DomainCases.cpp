@@ -141,23 +141,27 @@ void DomainCases::addRestsAmongOnes(const GateCase &From,
     for (const ModulusFact &M : Facts.Moduli)
       if (M.E == Model.vars()[I].expr() && M.Modulus <= AllRests)
         Modulus = std::max(Modulus, M.Modulus);
-    for (int64_t Rest = 1; Rest < Modulus && At[I] > 0; ++Rest) {
-      Values V = At;
-      V[I] = std::max(At[I] / Modulus, int64_t(1)) * Modulus + Rest;
-      std::optional<size_t> Plain;
-      if (const auto Same = llvm::find(Known, V); Same != Known.end())
-        Plain = KnownAt[size_t(Same - Known.begin())];
-      for (size_t Other = 0; Other < At.size(); ++Other) {
-        if (Other == I || At[Other] < 2)
-          continue;
-        Values Among = V;
-        Among[Other] = 1;
-        const size_t Added = Entries.size();
-        add(From, std::move(Among), Entries);
-        if (Entries.size() > Added)
-          Entries.back().Unless = Plain;
+    // Of whole tiles and less than one.
+    const int64_t Whole =
+        std::max(At[I] / std::max(Modulus, int64_t(1)), int64_t(1)) * Modulus;
+    for (int64_t Tiles : {Whole, int64_t(0)})
+      for (int64_t Rest = 1; Rest < Modulus && At[I] > 0; ++Rest) {
+        Values V = At;
+        V[I] = Tiles + Rest;
+        std::optional<size_t> Plain;
+        if (const auto Same = llvm::find(Known, V); Same != Known.end())
+          Plain = KnownAt[size_t(Same - Known.begin())];
+        for (size_t Other = 0; Other < At.size(); ++Other) {
+          if (Other == I || At[Other] < 2)
+            continue;
+          Values Among = V;
+          Among[Other] = 1;
+          const size_t Added = Entries.size();
+          add(From, std::move(Among), Entries);
+          if (Entries.size() > Added)
+            Entries.back().Unless = Plain;
+        }
       }
-    }
   }
 }
 
