@@ -243,6 +243,19 @@ void DomainCases::addLadder(const GateCase &From) {
       if (int64_t Even = At[I] > 3 ? std::min<int64_t>(At[I] & -At[I], 16) : 0;
           Even > 1 && Times * Even < At[I])
         add(From, With(At, I, Times * Even), Entries);
+  // What is computed for nothing where one size is 0 may still be read: among
+  // the least even ones, in two blocks where the grid follows no size.
+  for (size_t I = 0; I < At.size(); ++I) {
+    Values V = At;
+    for (auto [Each, Var] : zip_equal(V, Model.vars()))
+      if (Var.expr().K == Expr::Kind::Dim)
+        Each = std::max<int64_t>(Each, 2);
+      else if (Each > 3)
+        Each = std::min<int64_t>(Each & -Each, 16);
+    V[I] = 0;
+    if (Model.vars()[I].expr().K != Expr::Kind::Dim)
+      add(From, std::move(V), Entries);
+  }
   // All together: smaller, odd, larger.
   add(From, Small, Entries);
   addAll(From, [](int64_t) { return 1; });

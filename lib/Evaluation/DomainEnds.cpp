@@ -45,6 +45,7 @@ public:
   Error sideBySide(const DomainBox &Box, uint64_t Width, uint64_t Height);
   Error withListedBlocks(const DomainBox &Box, uint64_t Width, uint64_t Height);
   Error withRestsOfWrong(const DomainBox &Box);
+  Error besideWrongRests(const DomainBox &Box);
   Error elsewhere();
   Error withOtherContent(const DomainBox &Box);
   /// The box that the base lies in.
@@ -570,6 +571,58 @@ Error EndRuns::withRestsOfWrong(const DomainBox &Box) {
   return Error::success();
 }
 
+/// A rest that keeps a wrong launch out of the box may not be what is wrong
+/// with it: the nearest sizes with other rests, beside the same others, tell.
+Error EndRuns::besideWrongRests(const DomainBox &Box) {
+  constexpr size_t MostRuns = 24;
+  constexpr unsigned Beside = 2, Farthest = 16;
+  const LaunchModel &Model = Cases.model();
+  const std::vector<int64_t> At = Model.baseValues();
+  DomainBox Ends;
+  Ends.Ranges = Box.Ranges;
+  std::vector<std::vector<int64_t>> Wrong;
+  for (const TriedLaunch &L : V.tried()) {
+    if (!L.Wrong || L.Misaligned || !L.Crowded.empty() ||
+        !contains(Domain{{Ends}}, L.B, L.Args))
+      continue;
+    std::vector<int64_t> Sizes = At;
+    for (auto [Each, Var] : zip_equal(Sizes, Model.vars()))
+      Each = evaluate(Var.expr(), L.B).value_or(Each);
+    if (!is_contained(Wrong, Sizes))
+      Wrong.push_back(std::move(Sizes));
+  }
+  size_t Runs = 0;
+  for (const std::vector<int64_t> &Sizes : Wrong)
+    for (auto [I, Var] : enumerate(Model.vars())) {
+      const Expr E = Var.expr();
+      auto IsOut = [&](int64_t Size) {
+        return any_of(Box.Residues, [&](const ResidueClause &R) {
+          return R.E == E && !is_contained(R.In, restOf(Size, R.Modulus));
+        });
+      };
+      if (!IsOut(Sizes[I]))
+        continue;
+      // As even as wide accesses may want it.
+      const int64_t Step = std::clamp<int64_t>(At[I] & -At[I], 1, 16);
+      for (int64_t Sign : {-1, 1}) {
+        unsigned Found = 0;
+        for (unsigned Steps = 1;
+             Steps <= Farthest && Found < Beside && Runs < MostRuns; ++Steps) {
+          std::vector<int64_t> Next = Sizes;
+          Next[I] = (Sizes[I] + Sign * int64_t(Steps) * Step) / Step * Step;
+          if (Next[I] < 1 || Next[I] == Sizes[I] || IsOut(Next[I]))
+            continue;
+          Expected<bool> Any = exploreSizes(Next, Box);
+          if (!Any)
+            return Any.takeError();
+          Found += *Any;
+          Runs += *Any;
+        }
+      }
+    }
+  return Error::success();
+}
+
 /// Blocks of other widths were tried with the sizes of the base. Which elements
 /// of a block lie at the end depends on both.
 Error EndRuns::otherBlocks(const DomainBox &Box) {
@@ -750,6 +803,8 @@ Expected<bool> wrongAtEnds(const DomainFrame &F, VariantRuns &V,
     if (Error E = Runs.pairsAtEnds(*Box))
       return std::move(E);
     if (Error E = Runs.withRestsOfWrong(*Box))
+      return std::move(E);
+    if (Error E = Runs.besideWrongRests(*Box))
       return std::move(E);
     if (Error E = Runs.limits(*Box))
       return std::move(E);
