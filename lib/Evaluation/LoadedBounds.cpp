@@ -73,30 +73,48 @@ static bool isBelow(const Value *Index, uint64_t Size, const DataLayout &DL) {
   return Range.getUnsignedMax().ult(Size);
 }
 
-/// Whether \p I runs only where a comparison of \p V, or of what it was cast
-/// from, says so: with a constant of at most \p Size, or with an argument, of
+/// Whether \p Side of a branch on \p C says that \p V, one of its operands, is
+/// not above the other one.
+static bool isUpperBound(const ICmpInst &C, bool OfFirst, unsigned Side) {
+  CmpInst::Predicate P = OfFirst ? C.getPredicate() : C.getSwappedPredicate();
+  if (Side)
+    P = CmpInst::getInversePredicate(P);
+  return P == CmpInst::ICMP_EQ || ICmpInst::isLT(P) || ICmpInst::isLE(P);
+}
+
+/// Whether \p I runs only where a comparison says that \p V, or what it was
+/// cast from, is below a constant of at most \p Size, or below an argument, of
 /// which launches of all sizes say how large it may be.
 static bool isGuarded(const Value *V, uint64_t Size, const Instruction &I,
                       const DominatorTree &Dominators) {
   const Value *Plain = uncast(V);
-  for (const User *U : Plain->users()) {
-    const auto *C = dyn_cast<ICmpInst>(U);
-    if (!C)
-      continue;
-    const Value *Other =
-        uncast(C->getOperand(C->getOperand(0) == Plain ? 1 : 0));
-    const auto *Limit = dyn_cast<ConstantInt>(Other);
-    if (Limit ? Limit->getValue().getActiveBits() > 63 ||
-                    Limit->getZExtValue() > Size
-              : !isa<Argument>(Other))
-      continue;
-    for (const User *B : C->users())
-      if (const auto *Branch = dyn_cast<BranchInst>(B))
-        for (const BasicBlock *Side : Branch->successors())
-          if (Dominators.dominates(BasicBlockEdge(Branch->getParent(), Side),
-                                   I.getParent()))
-            return true;
-  }
+  // What is compared may be widened before; cut, it says nothing of the rest.
+  SmallVector<const Value *, 4> Same = {Plain};
+  for (size_t N = 0; N < Same.size(); ++N)
+    for (const User *U : Same[N]->users())
+      if (isa<SExtInst, ZExtInst>(U) && !is_contained(Same, U))
+        Same.push_back(U);
+  for (const Value *Each : Same)
+    for (const User *U : Each->users()) {
+      const auto *C = dyn_cast<ICmpInst>(U);
+      if (!C)
+        continue;
+      const bool IsFirst = C->getOperand(0) == Each;
+      const Value *Other = uncast(C->getOperand(IsFirst ? 1 : 0));
+      const auto *Limit = dyn_cast<ConstantInt>(Other);
+      if (Limit ? Limit->getValue().getActiveBits() > 63 ||
+                      Limit->getZExtValue() > Size
+                : !isa<Argument>(Other))
+        continue;
+      for (const User *B : C->users())
+        if (const auto *Branch = dyn_cast<BranchInst>(B))
+          for (unsigned Side = 0; Side < Branch->getNumSuccessors(); ++Side)
+            if (isUpperBound(*C, IsFirst, Side) &&
+                Dominators.dominates(BasicBlockEdge(Branch->getParent(),
+                                                    Branch->getSuccessor(Side)),
+                                     I.getParent()))
+              return true;
+    }
   return false;
 }
 
