@@ -1,6 +1,6 @@
 # candidates.py BUILD FOLDER [POPULATION [NODES]]: a search by rules whose candidates are compared, timed and judged by a cluster
 # of four nodes, while one of ten pieces fails first, in five ways: time limit, status 1, a signal, cancelled, requeued. The store
-# is that of one machine, no result is lost, none is made twice. 240 variants are more than 200 candidates: some have the code of
+# is that of one machine, no result is lost, none is made twice. 250 variants are more than 200 candidates: some have the code of
 # others. The cluster is the tests' own, of real daemons on this host; the GPUs are the tests' driver, which does not run the
 # candidates' code, while the gate on the nodes does.
 import glob
@@ -15,7 +15,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 tests = os.path.join(here, "..", "..", "test")
 sys.path.insert(0, os.path.join(tests, "Slurm", "Inputs"))
 build, folder = map(os.path.abspath, sys.argv[1:3])
-population, nodes = (sys.argv[3:] + ["240", "4"][len(sys.argv) - 3:])[:2]
+population, nodes = (sys.argv[3:] + ["250", "4"][len(sys.argv) - 3:])[:2]
 
 from cluster import Cluster
 

@@ -1165,13 +1165,14 @@ Error SearchLoop::evaluate(unsigned Generation) {
   std::vector<SearchEntry> Entries;
   if (Error E = collectUnjudged(Entries))
     return E;
-  // Without a GPU's word before, what is made is judged before more is made.
+  // Without a GPU's word before, what is made is judged before more is made. A
+  // cluster has nodes for all of them, and keeps what it said.
+  const size_t Width = Cluster ? Entries.size() : Maker->width();
   auto InTurns =
       [&](function_ref<Error(MutableArrayRef<SearchEntry>)> Do) -> Error {
-    for (size_t First = 0; First < Entries.size() && goesOn();
-         First += Maker->width())
+    for (size_t First = 0; First < Entries.size() && goesOn(); First += Width)
       if (Error E = Do(MutableArrayRef(Entries).slice(
-              First, std::min(Maker->width(), Entries.size() - First))))
+              First, std::min(Width, Entries.size() - First))))
         return E;
     return Error::success();
   };
