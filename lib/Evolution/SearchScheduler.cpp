@@ -185,6 +185,7 @@ static double now() {
   size_t Left = Searches.size();
   while (Left > 0 || !Open.empty()) {
     std::vector<pollfd> Polls;
+    Polls.reserve(Searches.size() + Open.size());
     for (int Each : Searches) // poll passes over -1.
       Polls.push_back({Each, POLLIN, 0});
     for (const OpenTurn &T : Open)
