@@ -1,6 +1,6 @@
-# overhead.py SLURM-WORK FOLDER [PIECES [SECONDS [NODES]]]: what the engine that
-# sends work to Slurm takes on top of it. The pieces sleep; one of ten fails
-# first, in five ways: time limit, status 1, a signal, cancelled, requeued. The
+# overhead.py SLURM-WORK FOLDER [PIECES [SECONDS [NODES [OPTIONS]]]]: what the
+# engine that sends work to Slurm takes on top of it, with its OPTIONS, such as
+# per-task=4, or as it is. The pieces sleep; one of ten fails first, in five ways: time limit, status 1, a signal, cancelled, requeued. The
 # cluster is the tests' own, of real daemons on this host. On top is all time in
 # which a node had no task, until the last result was seen: the engine's share,
 # and what Slurm takes between two tasks.
@@ -13,17 +13,16 @@ import time
 here = os.path.dirname(os.path.abspath(__file__))
 inputs = os.path.join(here, "..", "..", "test", "Slurm", "Inputs")
 sys.path.insert(0, inputs)
-sys.argv[3:] = sys.argv[3:] + ["200", "10", "4"][len(sys.argv) - 3:]
+sys.argv[3:] = sys.argv[3:] + ["200", "10", "4", ""][len(sys.argv) - 3:]
 tool, folder = sys.argv[1:3]
-pieces, seconds, nodes = map(int, sys.argv[3:])
+pieces, seconds, nodes = map(int, sys.argv[3:6])
+options = ",".join(["time=2"] + [sys.argv[6]] * bool(sys.argv[6]))  # Minutes, of a task of up to eight pieces.
 
 from cluster import Cluster
 from work import Work
 
-LIMIT = 60  # Seconds, of a task: Slurm's limits are minutes.
-PACK = 4  # Pieces of a task. What hangs is the first of its task, so that it takes the whole limit.
 ways = ["hang", "fail", "kill", "cancel", "requeue"]
-plan = {str(p - p % PACK if p % 50 == 0 else p): [ways[p // 10 % len(ways)], "result"] for p in range(0, pieces, 10)}
+plan = {str(p): [ways[p // 10 % len(ways)], "result"] for p in range(0, pieces, 10)}
 os.makedirs(folder, exist_ok=True)
 completions = os.path.join(os.path.abspath(folder), "completions")
 if os.path.exists(completions):
@@ -41,7 +40,7 @@ def seconds_of_tasks():
 
 
 with Cluster(nodes, settings=f"JobCompType=jobcomp/filetxt\nJobCompLoc={completions}") as cluster:
-    work = Work(cluster, folder, "overhead", pieces, plan, seconds, f"time={LIMIT // 60},per-task={PACK}", tool)
+    work = Work(cluster, folder, "overhead", pieces, plan, seconds, options, tool)
     start = time.time()
     work.status = work.run()
     wall = time.time() - start

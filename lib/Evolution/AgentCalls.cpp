@@ -28,8 +28,47 @@ std::string stepPrefix(const Kernel &K) {
   return Safe + "-" + shortDigest(K.Digest, 8) + "/";
 }
 
+bool AskOrder::wait(size_t Place) {
+  std::unique_lock Lock(Guard);
+  Changed.wait(Lock, [&] { return Next >= Place; });
+  return FirstRefused >= Place;
+}
+
+void AskOrder::begin(size_t Place) {
+  {
+    std::lock_guard Lock(Guard);
+    Begun[Place] = true;
+    while (Next < Begun.size() && Begun[Next])
+      ++Next;
+  }
+  Changed.notify_all();
+}
+
+void AskOrder::refuse(size_t Place) {
+  std::lock_guard Lock(Guard);
+  FirstRefused = std::min(FirstRefused, Place);
+}
+
+/// The first call of a question. What follows it finds its place begun.
+Expected<ChatAnswer> CallLog::askInOrder(const ChatRequest &R) {
+  if (!Place->Order.wait(Place->Index))
+    return providerError(ProviderFault::Budget,
+                         "the budget was spent by a question before");
+  ChatRequest InOrder = R;
+  InOrder.Reserved = [this] { Place->Order.begin(Place->Index); };
+  Expected<ChatAnswer> A = From.ask(InOrder);
+  if (A)
+    return A;
+  return handleErrors(A.takeError(),
+                      [&](std::unique_ptr<ProviderError> E) -> Error {
+                        if (E->fault() == ProviderFault::Budget)
+                          Place->Order.refuse(Place->Index);
+                        return Error(std::move(E));
+                      });
+}
+
 Expected<ChatAnswer> CallLog::ask(const ChatRequest &R) {
-  Expected<ChatAnswer> A = From.ask(R);
+  Expected<ChatAnswer> A = Place ? askInOrder(R) : From.ask(R);
   if (A)
     Notes.push_back({R.Step, R.Prompt, digestOf(R), digest(A->Text),
                      A->Provider, A->Model, A->PromptTokens, A->AnswerTokens,
@@ -42,13 +81,15 @@ void CallLog::addTo(CallCount &To) const {
   append_range(To.Notes, Notes);
 }
 
-Error askAll(size_t Count, function_ref<Error(size_t)> One) {
+Error askAll(size_t Count, function_ref<Error(AskPlace)> One) {
   std::vector<std::optional<Error>> Failed(Count);
+  AskOrder Order(Count);
   std::atomic<size_t> Next = 0;
   std::atomic<bool> Stop = false;
   auto Work = [&] {
     for (size_t I; !Stop && (I = Next++) < Count;) {
-      Error E = One(I);
+      Error E = One({Order, I});
+      Order.begin(I); // Some end without a call.
       if (!E)
         continue;
       bool Waits = false;

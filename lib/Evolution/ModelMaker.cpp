@@ -28,7 +28,7 @@ static constexpr size_t FirstPrompts = 8;
 namespace {
 /// What came of one question.
 struct Reply {
-  explicit Reply(Provider &From) : Log(From) {}
+  Reply(Provider &From, AskPlace Place) : Log(From, Place) {}
   CallLog Log;
   std::optional<ModelTranslation> Answer;
   std::string NoAnswer; ///< Why there is none.
@@ -64,7 +64,7 @@ private:
   };
   Error run(std::vector<Item> &Items);
   Error readOriginal();
-  Error ask(Item &I);
+  Error ask(Item &I, AskPlace Place);
   Expected<std::optional<ModelTranslation>> translate(Item &I);
   Expected<std::optional<ModelTranslation>> repair(Item &I);
   Error compile(MutableArrayRef<Item *> Some);
@@ -288,8 +288,8 @@ Expected<std::optional<ModelTranslation>> ModelMaker::repair(Item &I) {
 }
 
 /// One question. What the model cannot answer is no error.
-Error ModelMaker::ask(Item &I) {
-  I.Answered = std::make_unique<Reply>(*Options.From);
+Error ModelMaker::ask(Item &I, AskPlace Place) {
+  I.Answered = std::make_unique<Reply>(*Options.From, Place);
   Expected<std::optional<ModelTranslation>> T =
       I.Before ? repair(I) : translate(I);
   if (T)
@@ -486,7 +486,8 @@ Error ModelMaker::run(std::vector<Item> &Items) {
     }
     std::unique_ptr<ProviderError> Over;
     Error Failed = handleErrors(
-        askAll(Asked.size(), [&](size_t I) { return ask(*Asked[I]); }),
+        askAll(Asked.size(),
+               [&](AskPlace Place) { return ask(*Asked[Place.Index], Place); }),
         [&](std::unique_ptr<ProviderError> P) -> Error {
           if (P->fault() != ProviderFault::Budget)
             return Error(std::move(P));

@@ -96,39 +96,51 @@ static void closeEnd(int &FD) {
 
 Turn::~Turn() { closeEnd(FD); }
 
-static bool sendEnd(int Over, unsigned char Resource, int End) {
+namespace {
+/// A message of one byte, the resource, with room for one end.
+struct EndMessage {
+  EndMessage() {
+    Header.msg_iov = &Part;
+    Header.msg_iovlen = 1;
+    Header.msg_control = Space;
+    Header.msg_controllen = sizeof(Space);
+  }
+  EndMessage(const EndMessage &) = delete; // It points into itself.
+  EndMessage &operator=(const EndMessage &) = delete;
+
+  unsigned char Resource = 0;
+  msghdr Header = {};
+
+private:
   iovec Part = {&Resource, 1};
   alignas(cmsghdr) char Space[CMSG_SPACE(sizeof(int))] = {};
-  msghdr Message = {};
-  Message.msg_iov = &Part;
-  Message.msg_iovlen = 1;
-  Message.msg_control = Space;
-  Message.msg_controllen = sizeof(Space);
-  cmsghdr *Header = CMSG_FIRSTHDR(&Message);
+};
+} // namespace
+
+static bool sendEnd(int Over, unsigned char Resource, int End) {
+  EndMessage Message;
+  Message.Resource = Resource;
+  cmsghdr *Header = CMSG_FIRSTHDR(&Message.Header);
   Header->cmsg_level = SOL_SOCKET;
   Header->cmsg_type = SCM_RIGHTS;
   Header->cmsg_len = CMSG_LEN(sizeof(int));
   std::memcpy(CMSG_DATA(Header), &End, sizeof(int));
   ssize_t Sent;
-  while ((Sent = ::sendmsg(Over, &Message, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+  while ((Sent = ::sendmsg(Over, &Message.Header, MSG_NOSIGNAL)) < 0 &&
+         errno == EINTR)
     ;
   return Sent == 1;
 }
 
 /// The end that was sent, and for what; -1 where nobody can send any more.
 static int receiveEnd(int Over, unsigned char &Resource) {
-  iovec Part = {&Resource, 1};
-  alignas(cmsghdr) char Space[CMSG_SPACE(sizeof(int))] = {};
-  msghdr Message = {};
-  Message.msg_iov = &Part;
-  Message.msg_iovlen = 1;
-  Message.msg_control = Space;
-  Message.msg_controllen = sizeof(Space);
+  EndMessage Message;
   ssize_t Got;
-  while ((Got = ::recvmsg(Over, &Message, MSG_CMSG_CLOEXEC)) < 0 &&
+  while ((Got = ::recvmsg(Over, &Message.Header, MSG_CMSG_CLOEXEC)) < 0 &&
          errno == EINTR)
     ;
-  cmsghdr *Header = Got == 1 ? CMSG_FIRSTHDR(&Message) : nullptr;
+  Resource = Message.Resource;
+  cmsghdr *Header = Got == 1 ? CMSG_FIRSTHDR(&Message.Header) : nullptr;
   int End = -1;
   if (Header && Header->cmsg_type == SCM_RIGHTS)
     std::memcpy(&End, CMSG_DATA(Header), sizeof(int));
@@ -173,6 +185,7 @@ static double now() {
   size_t Left = Searches.size();
   while (Left > 0 || !Open.empty()) {
     std::vector<pollfd> Polls;
+    Polls.reserve(Searches.size() + Open.size());
     for (int Each : Searches) // poll passes over -1.
       Polls.push_back({Each, POLLIN, 0});
     for (const OpenTurn &T : Open)

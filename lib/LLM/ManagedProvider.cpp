@@ -76,6 +76,8 @@ Expected<ChatAnswer> ManagedProvider::attempt(const ChatRequest &R, bool First,
                 costOf(Bound, R.MaxTokens)};
   if (Error E = Purse.reserve(Most))
     return std::move(E);
+  if (R.Reserved)
+    R.Reserved();
   Spending Real{Most.Calls, 0, 0, 0};
   Expected<ChatAnswer> A = From->attempt(R, Seconds);
   if (A) {

@@ -50,14 +50,15 @@ struct Sampling {
 void Sampling::add(const json &Round) {
   auto Times = Round.at("us").get<std::array<double, 4>>();
   bool CandidateFirst = Round.at("candidate_first").get<bool>();
-  double Log = 0;
+  // Two by two, so that rounding does not depend on the order of the runs.
+  double OriginalLogs = 0, CandidateLogs = 0;
   for (unsigned Slot = 0; Slot < 4; ++Slot) {
     bool Outer = Slot == 0 || Slot == 3, IsCandidate = Outer == CandidateFirst;
     double T = std::max(Times[Slot], 1e-3); // A clock that stood still.
     (IsCandidate ? Candidate : Original).push_back(T);
-    Log += IsCandidate ? -std::log(T) : std::log(T);
+    (IsCandidate ? CandidateLogs : OriginalLogs) += std::log(T);
   }
-  Logs.push_back(Log / 2);
+  Logs.push_back((OriginalLogs - CandidateLogs) / 2);
 }
 
 static double quantile(std::vector<double> Values, double Q) {

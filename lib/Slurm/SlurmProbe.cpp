@@ -60,7 +60,9 @@ private:
 
 static int64_t now() { return std::time(nullptr); }
 
-/// Three lines: clock, version, status of the answer; then the answer.
+/// Three lines: clock, version, status of the answer; then the answer. What
+/// others say on the way, such as a container's warnings, is none of it, but
+/// where a command fails says why.
 Error Probe::writeScript() {
   const std::string Call = shellQuoted(O.onNode(Asks.Program));
   Script = file("probe.sh");
@@ -70,12 +72,16 @@ Error Probe::writeScript() {
                   "clock=$(date +%s)\n"
                   "version=$(" +
                   Call +
-                  " --version 2>&1)\n"
+                  " --version 2> \"$out.says\") || version=$(tail -n 1 "
+                  "\"$out.says\")\n"
                   "answer=$(" +
                   Call + " " + shellQuoted(Asks.Arguments) +
-                  " 2>&1)\n"
-                  "printf '%s\\n' \"$clock\" \"$version\" \"$?\" \"$answer\" > "
-                  "\"$out.new\" && mv \"$out.new\" \"$out.answer\"\n");
+                  " 2> \"$out.says\")\n"
+                  "status=$?\n"
+                  "[ $status -eq 0 ] || answer=$(cat \"$out.says\")\n"
+                  "printf '%s\\n' \"$clock\" \"$version\" \"$status\" "
+                  "\"$answer\" > \"$out.new\" && "
+                  "mv \"$out.new\" \"$out.answer\"\n");
 }
 
 Error Probe::send(StringRef Node) {

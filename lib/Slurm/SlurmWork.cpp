@@ -103,7 +103,7 @@ private:
   std::map<unsigned, Piece> Pieces;
   std::map<std::string, unsigned> Failures; ///< By node, since a result.
   std::set<std::string> Guarded;
-  unsigned NextList = 0, Chunk = MostTasks, Backoff = 1, PerTask = 0;
+  unsigned NextList = 0, Chunk = MostTasks, Backoff = 1, Places = 0;
   bool Taken = false;   ///< A job of this process.
   bool Refused = false; ///< Not even one task is ever taken.
   size_t LastOpen = 0;
@@ -276,27 +276,31 @@ Error SlurmWork::State::notTaken(Error Failed, size_t Asked, bool Active) {
   });
 }
 
-/// Slurm takes a second to start a task after another one. Where there are many
-/// more pieces than places, tasks have several; a piece that came to no result
-/// is a task of its own from then on, and takes no other one along.
+/// Slurm takes a second to start a task after another one: where there are many
+/// more pieces than places, tasks have several. As in guided self-scheduling
+/// (Polychronopoulos and Kuck, 1987) the last tasks are small, so that all
+/// places end at about the same time. A piece that came to no result is a task
+/// of its own from then on, and takes no other one along.
 std::vector<std::vector<unsigned>>
 SlurmWork::State::packed(ArrayRef<unsigned> Todo) {
-  if (!PerTask && O.PerTask)
-    PerTask = O.PerTask;
-  if (!PerTask) {
-    constexpr size_t TasksPerPlace = 4, Most = 8;
-    PerTask = unsigned(std::clamp<size_t>(
-        Todo.size() / (TasksPerPlace * std::max(1u, SlurmQueue::places(O))), 1,
-        Most));
-  }
+  if (!O.PerTask && !Places)
+    Places = std::max(1u, SlurmQueue::places(O));
+  auto Most = [&](size_t Left) -> size_t {
+    constexpr size_t TasksPerPlace = 2, Largest = 8;
+    return O.PerTask ? O.PerTask
+                     : std::clamp<size_t>(Left / (TasksPerPlace * Places), 1,
+                                          Largest);
+  };
   std::vector<std::vector<unsigned>> Tasks;
-  bool Joined = false;
-  for (unsigned P : Todo) {
+  size_t Room = 0; // In the last task.
+  for (auto [I, P] : enumerate(Todo)) {
     const bool Alone = Pieces[P].Attempts > 0;
-    if (!Joined || Alone || Tasks.back().size() >= PerTask)
+    if (Room == 0 || Alone) {
       Tasks.emplace_back();
+      Room = Alone ? 1 : Most(Todo.size() - I);
+    }
     Tasks.back().push_back(P);
-    Joined = !Alone;
+    --Room;
   }
   return Tasks;
 }

@@ -22,6 +22,12 @@ using namespace llvm;
 
 namespace cupilot {
 
+static constexpr StringLiteral FormatWord = "cupilot-store ";
+
+std::string formatText(unsigned Format) {
+  return (FormatWord + utostr(Format) + "\n").str();
+}
+
 Expected<BuildStore> BuildStore::open(StringRef Root) {
   if (!sys::fs::is_directory(Root))
     return usageError("there is no store '" + Root + "'",
@@ -36,7 +42,7 @@ Expected<BuildStore> BuildStore::open(StringRef Root) {
   }
   StringRef Text = StringRef(*Format).trim();
   unsigned Version = 0;
-  if (!Text.consume_front("cupilot-store ") || Text.getAsInteger(10, Version))
+  if (!Text.consume_front(FormatWord) || Text.getAsInteger(10, Version))
     return usageError(
         "'" + Root + "' is not a store: its FORMAT is not 'cupilot-store N'",
         "restore the file, or name a folder that 'cupilot evolve' created");
@@ -52,7 +58,7 @@ Expected<BuildStore> BuildStore::open(StringRef Root) {
                       "restore the file: 'cupilot-store 1' for formats 1 to 5");
   SmallString<256> Absolute(Root);
   sys::fs::make_absolute(Absolute);
-  return BuildStore(Absolute.str().str(), Version == 1);
+  return BuildStore(Absolute.str().str(), Version);
 }
 
 std::string buildRecordPath(StringRef Root, StringRef Identity,
@@ -80,7 +86,7 @@ bool isRecordName(StringRef Name) { return wordsOf(Name).size() == 3; }
 
 Expected<std::optional<BuildRecord>>
 BuildStore::lookup(StringRef Identity, StringRef Symbol) const {
-  if (!Old) {
+  if (!isOld()) {
     std::string Prefix = buildRecordPath(Root, Identity, Symbol);
     Prefix.replace(Prefix.size() - 5, 5, "-");
     Expected<std::vector<BuildRecord>> Found = read(
@@ -124,9 +130,9 @@ Error BuildStore::readAll() const {
     StringRef Name = sys::path::filename(Path);
     // An upgrade writes all records of the new format before FORMAT, and
     // removes the others behind it.
-    if (Old && isRecordName(Name))
+    if (isOld() && isRecordName(Name))
       continue;
-    if (!Old && isOldRecordName(Name))
+    if (!isOld() && isOldRecordName(Name))
       return usageError("the store '" + Root + "' is only partly upgraded: '" +
                             Path + "' has an older format",
                         "'cupilot store upgrade' completes the upgrade");
@@ -159,7 +165,7 @@ BuildStore::read(function_ref<bool(StringRef, StringRef)> Take) const {
         !StringRef(Path).starts_with(StringRef(Right).drop_back(5)))
       return usageError("'" + Path + "' is the record of another kernel");
     auto Group = find_if(Groups, [&](const std::vector<BuildRecord> &G) {
-      return !Old && G.front().Identity == R->Identity &&
+      return !isOld() && G.front().Identity == R->Identity &&
              G.front().Symbol == R->Symbol;
     });
     if (Group == Groups.end())
@@ -167,7 +173,7 @@ BuildStore::read(function_ref<bool(StringRef, StringRef)> Take) const {
     Group->push_back(std::move(*R));
   }
   for (std::vector<BuildRecord> &Group : Groups)
-    Records.push_back(Old ? std::move(Group.front())
+    Records.push_back(isOld() ? std::move(Group.front())
                           : mergeRecords(std::move(Group)));
   return Records;
 }
@@ -186,7 +192,7 @@ BuildStore::recordsWith(StringRef Identity) const {
   std::string Prefix = Root + "/builds/" + shortDigest(Identity, 64) + "-";
   Expected<std::vector<BuildRecord>> Records =
       read([&](StringRef Path, StringRef) { return Path.starts_with(Prefix); });
-  if (Records && Old)
+  if (Records && isOld())
     for (const BuildRecord &R : *Records)
       if (std::string Path = buildRecordPath(Root, R.Identity, R.Symbol);
           R.Identity != Identity ||

@@ -23,10 +23,6 @@ using namespace llvm;
 
 namespace cupilot {
 
-static std::string formatText() {
-  return "cupilot-store " + utostr(StoreFormat) + "\n";
-}
-
 // What the search leaves beside the store is not for the repository, digests do
 // not survive converted line ends, and build records are made from the rest.
 static constexpr std::pair<StringLiteral, StringLiteral> GitFiles[] = {
@@ -83,7 +79,7 @@ Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
         return std::move(E);
     }
     // Last: with it there is a store, and the rest is made no more.
-    if (Error E = updateFile((Root + "/FORMAT").str(), formatText()))
+    if (Error E = updateFile((Root + "/FORMAT").str(), formatText(StoreFormat)))
       return std::move(E);
   }
   Expected<ProjectStore> Store = open(Root);
@@ -356,7 +352,7 @@ Error ProjectStore::commit(const StoreUpdate &U) {
         return E;
   for (const auto &[Path, Text] : U.Files)
     To.file(Path, Text);
-  return To.commit(formatText());
+  return To.commit(formatText(StoreFormat));
 }
 
 /// All folders of the store \p Root, whose format \p Old says.
@@ -642,7 +638,7 @@ Expected<unsigned> ProjectStore::upgrade(StringRef Root) {
       return Text.takeError();
     To.file(Name, *Text);
   }
-  if (Error E = To.commit(formatText()))
+  if (Error E = To.commit(formatText(StoreFormat)))
     return std::move(E);
   return Upgraded;
 }

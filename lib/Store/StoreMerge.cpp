@@ -234,13 +234,13 @@ Expected<StoreMerge> Merger::run() {
   }
   if (Done.Files > BeforeRecords) {
     // Depfiles of builds that found nothing name this file alone.
-    Expected<std::string> Format = readFile((Into.root() + "/FORMAT").str());
-    if (!Format)
-      return Format.takeError();
-    Expected<std::string> Its = readFile((From.root() + "/FORMAT").str());
+    Expected<BuildStore> Ours = BuildStore::open(Into.root());
+    if (!Ours)
+      return Ours.takeError();
+    Expected<BuildStore> Its = BuildStore::open(From.root());
     if (!Its)
       return Its.takeError();
-    To.rewrite("FORMAT", std::max(*Format, *Its));
+    To.rewrite("FORMAT", formatText(std::max(Ours->format(), Its->format())));
   }
   if (Error E = To.commit())
     return std::move(E);

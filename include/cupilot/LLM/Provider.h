@@ -11,6 +11,7 @@
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,9 @@ struct ChatRequest {
   std::string Step;
   /// "strategy-translator 1 b3:...": which prompt made it. Not sent.
   std::string Prompt;
+  /// Told, if it is set, whenever a budget has set aside what an attempt may
+  /// cost, before the attempt. Not sent.
+  std::function<void()> Reserved = nullptr;
 };
 
 /// What a provider gets, as text for people, without step and prompt.

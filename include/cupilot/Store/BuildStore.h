@@ -20,6 +20,8 @@ namespace cupilot {
 inline constexpr unsigned StoreFormat = 7;
 /// From here on, everything lies in files of its own.
 inline constexpr unsigned FirstSplitFormat = 6;
+/// What FORMAT says of \p Format, one of 6 and later.
+std::string formatText(unsigned Format);
 
 /// Read access to a project store, for builds: no MLIR, no writing, no clock.
 class BuildStore {
@@ -29,8 +31,10 @@ public:
   static llvm::Expected<BuildStore> open(llvm::StringRef Root);
 
   llvm::StringRef root() const { return Root; }
+  /// What FORMAT says: 1 stands for formats 1 to 5.
+  unsigned format() const { return Format; }
   /// Whether it is of a format before 6: it can be read and not be written.
-  bool isOld() const { return Old; }
+  bool isOld() const { return Format < FirstSplitFormat; }
   /// The files that decide what builds take: the store's format, its records,
   /// and the folder of these, whose time tells of records that come and go.
   llvm::Expected<std::vector<std::string>> decidingFiles() const;
@@ -57,14 +61,15 @@ public:
 private:
   using RecordFiles = std::vector<std::pair<std::string, std::string>>;
 
-  BuildStore(std::string Root, bool Old) : Root(std::move(Root)), Old(Old) {}
+  BuildStore(std::string Root, unsigned Format)
+      : Root(std::move(Root)), Format(Format) {}
   llvm::Error readAll() const;
   llvm::Expected<std::vector<BuildRecord>> read(
       llvm::function_ref<bool(llvm::StringRef Path, llvm::StringRef Text)> Take)
       const;
 
   std::string Root;
-  bool Old;
+  unsigned Format;
   mutable std::optional<RecordFiles> Files; ///< Path and text, by path.
 };
 

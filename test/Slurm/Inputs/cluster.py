@@ -113,7 +113,8 @@ PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP
         return subprocess.run(command, capture_output=True, text=True, env=self.environment).stdout
 
     def idle(self):
-        return self.ask("sinfo", "-h", "-N", "-t", "idle", "-o", "%N").split()
+        # A node is listed for each of its partitions.
+        return sorted(set(self.ask("sinfo", "-h", "-N", "-t", "idle", "-o", "%N").split()))
 
     def queue(self):
         return self.ask("squeue", "-h", "-r", "-o", "%j %K %t").split("\n")[:-1]

@@ -19,7 +19,8 @@ def doctor(environment, options):
 
 usual = f"folder={folder},settle=1,prefix={os.getcwd()}/node"
 hidden = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none {folder} && exec "$@"', "_"]
-with Cluster(5, {"n2": hidden} if os.geteuid() == 0 else {}) as cluster:
+closed = "EnforcePartLimits=ALL\nPartitionName=closed Nodes=ALL AllowAccounts=others"
+with Cluster(5, {"n2": hidden} if os.geteuid() == 0 else {}, closed) as cluster:
     environment = {**cluster.environment, "CUPILOT_TEST_RUNNER": sys.argv[1], "CUPILOT_TEST_OLD_NODE": "n3",
                    "PATH": os.getcwd() + "/clock:" + os.environ["PATH"]}
     subprocess.run(["scontrol", "update", "nodename=n5", "state=drain", "reason=test"], env=environment, check=True)
@@ -29,6 +30,7 @@ with Cluster(5, {"n2": hidden} if os.geteuid() == 0 else {}) as cluster:
     subprocess.run(["scontrol", "update", "nodename=n1", "availablefeatures=fast", "activefeatures=fast"], env=environment, check=True)
     doctor(environment, usual + ",constraint=fast")
     doctor(environment, usual + ",partition=nowhere")
+    doctor(environment, usual + ",partition=closed")
     doctor(environment, usual + ",account=nobody,time=nonsense")
     doctor(environment, "folder=/proc/no/such")
     # The cluster's commands are on the path, and nobody answers.

@@ -100,6 +100,12 @@ def packed(cluster, root):
     print("attempts:", [len(work.attempts(n)) for n in range(7)])
     with open(os.path.join(work.folder, "slurm", "0.list")) as file:
         print("tasks:", file.read().split("\n"))
+    # As the engine packs them where nobody says how: the last tasks are small.
+    work = Work(cluster, root, "guided", 24)
+    work.status = work.run()
+    work.check()
+    with open(os.path.join(work.folder, "slurm", "0.list")) as file:
+        print("pieces:", [len(line.split()) for line in file])
 
 
 def twice(cluster, root):
