@@ -30,6 +30,7 @@ namespace cupilot::mgpu {
   F(cuGetErrorString)                                                          \
   F(cuDeviceGet)                                                               \
   F(cuDeviceGetCount)                                                          \
+  F(cuDeviceGetAttribute)                                                      \
   F(cuDevicePrimaryCtxRetain)                                                  \
   F(cuCtxPushCurrent_v2)                                                       \
   F(cuCtxPopCurrent_v2)                                                        \
