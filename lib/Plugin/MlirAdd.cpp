@@ -170,6 +170,8 @@ llvm::Error AddVariantPass::add() {
   }
   StoredKernel S;
   S.K = describeGpuKernel(Kernel);
+  if (S.K.Refusal)
+    return usageError(*S.K.Refusal);
   llvm::raw_string_ostream(S.K.Slice) << *Kernel << "\n";
   std::string Identity = digest("arch " + Arch + "\n" + *Text);
   S.Builds = {{MlirCompiler.str(), Arch, Identity}};

@@ -36,7 +36,6 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Regex.h"
 
@@ -166,8 +165,11 @@ std::vector<Operation *> ApplyPass::chosenKernels() {
   std::vector<Operation *> Kernels;
   KernelFilter Filter{Only, Skip};
   getOperation()->walk([&](Operation *Op) {
-    if (isGpuKernel(Op) &&
-        Filter.takes(SymbolTable::getSymbolName(Op).getValue()))
+    if (!isGpuKernel(Op))
+      return;
+    StringRef Symbol = SymbolTable::getSymbolName(Op).getValue();
+    // Not what an earlier run of the pass put in.
+    if (!Symbol.starts_with(AddedPrefix) && Filter.takes(Symbol))
       Kernels.push_back(Op);
   });
   return Kernels;
@@ -202,6 +204,12 @@ Expected<BuildRecord> ApplyPass::recordFor(const BuildStore &Store,
   Expected<std::string> Text = canonicalGpuText(Kernel);
   if (!Text)
     return Text.takeError();
+  for (auto [I, T] :
+       llvm::enumerate(cast<FunctionOpInterface>(Kernel).getArgumentTypes()))
+    if (isa<UnrankedMemRefType>(T))
+      return findingError("parameter " + llvm::Twine(I) +
+                          " is a memref of dynamic rank; cast it to a ranked "
+                          "one before the launch");
   const StringRef Symbol = SymbolTable::getSymbolName(Kernel).getValue();
   std::string Identity = digest(("arch " + Arch + "\n" + *Text).str());
   Expected<std::optional<BuildRecord>> Known = Store.lookup(Identity, Symbol);
@@ -284,10 +292,13 @@ std::vector<BuildVariant> ApplyPass::admitted(Work &W) {
 }
 
 void ApplyPass::tellApplied(const Work &W, const BuildVariant &V) {
-  std::string Text = noteOfApplied(V, V.Genome).text();
+  // What a person added has no genome.
+  const std::string About =
+      V.Genome.empty() && V.Basis ? wordOf(*V.Basis).str() : V.Genome;
+  std::string Text = noteOfApplied(V, About).text();
   // Not without a domain as in older stores: the user answers for it.
   if (AssumeDomain)
-    Text = BuildNote(BuildReason::Applied, {V.Name, V.Genome}).text();
+    Text = BuildNote(BuildReason::Applied, {V.Name, About}).text();
   InFlightDiagnostic Remark = emitRemark(W.Where);
   Remark << "cupilot: " << W.Record.Symbol << ": " << Text;
   if (std::string Conditions = conditionsOf(V, W.Record);
@@ -422,6 +433,16 @@ void ApplyPass::runOnOperation() {
                      << ": the original stays: " << Why;
     Failed |= Strict;
   };
+  getOperation()->walk([&](Operation *Op) {
+    if (isa<gpu::LaunchOp>(Op))
+      Tell("gpu.launch", Op->getLoc(),
+           "it is not outlined yet; run gpu-kernel-outlining before "
+           "cupilot-apply");
+    if (isa<gpu::BinaryOp>(Op))
+      Tell("gpu.binary", Op->getLoc(),
+           "it is compiled already; run cupilot-apply before "
+           "gpu-module-to-binary");
+  });
   // Without variants the module is only looked at.
   std::vector<Work> All;
   for (Operation *Kernel : chosenKernels()) {
@@ -444,16 +465,22 @@ void ApplyPass::runOnOperation() {
   // What fails, or only explains, leaves the module as it is.
   IRMapping Copies;
   OwningOpRef<ModuleOp> Copy = cast<ModuleOp>(getOperation()->clone(Copies));
-  llvm::MapVector<Operation *, std::vector<gpu::LaunchFuncOp>> Launches;
+  llvm::DenseMap<Operation *, std::vector<gpu::LaunchFuncOp>> Launches;
+  llvm::DenseSet<Operation *> Dispatched;
   Copy->walk([&](gpu::LaunchFuncOp Launch) {
     Operation *Kernel =
         SymbolTable::lookupNearestSymbolFrom(Launch, Launch.getKernelAttr());
-    if (Kernel && !isDispatched(Launch))
+    if (Kernel && isDispatched(Launch))
+      Dispatched.insert(Kernel);
+    else if (Kernel)
       Launches[Kernel].push_back(Launch);
   });
   for (Work &W : All) {
     W.Kernel = Copies.lookup(W.Kernel);
     W.Launches = Launches.lookup(W.Kernel);
+    // An earlier run of the pass has done it.
+    if (W.Launches.empty() && Dispatched.contains(W.Kernel))
+      continue;
     llvm::Error E = absorbFinding(
         W.Launches.empty() ? applyToKernel(*Store, W)
                            : applyToLaunches(*Store, W),

@@ -155,7 +155,6 @@ llvm::Error branchInKernel(Operation *Kernel, Operation *Variant,
   Region &Body = Original.getFunctionBody(), &Other = Copy.getFunctionBody();
   Block &Entry = Body.front(), &Theirs = Other.front();
   Block *Ours = Entry.splitBlock(Entry.begin());
-  const unsigned Params = Original.getNumArguments();
   std::vector<Value> Values(Original.getArguments().begin(),
                             Original.getArguments().end());
   if (auto From = dyn_cast<gpu::GPUFuncOp>(*Added)) {
@@ -168,14 +167,16 @@ llvm::Error branchInKernel(Operation *Kernel, Operation *Variant,
   for (auto [Old, New] : llvm::zip_equal(Theirs.getArguments(), Values))
     Old.replaceAllUsesWith(New);
   Theirs.eraseArguments(0, Theirs.getNumArguments());
-  (void)Params;
   Body.getBlocks().splice(Body.end(), Other.getBlocks());
   hoistAllocas(*Ours, Entry);
   hoistAllocas(Theirs, Entry);
   ImplicitLocOpBuilder B(Kernel->getLoc(), Kernel->getContext());
   B.setInsertionPointToEnd(&Entry);
+  // The launch is there: it was legal.
+  BuildVariant Conditions = V;
+  Conditions.Plan.Launches.clear();
   Value Admitted =
-      emitConditions(B, V, Scalars, DeviceNumbers(Original)).Admitted;
+      emitConditions(B, Conditions, Scalars, DeviceNumbers(Original)).Admitted;
   (*Added)->erase();
   auto Lowered = dyn_cast<LLVM::LLVMFuncOp>(Kernel);
   if (!Lowered) {

@@ -368,7 +368,9 @@ Value Emitter::in(Value V, ArrayRef<Interval> All) {
       Here = compare(Is::sge, V, constant(I.Least));
     else // Both ends by one comparison, modulo 2^64.
       Here = compare(
-          Is::ule, arith::SubIOp::create(B, V, constant(I.Least)),
+          Is::ule,
+          I.Least ? arith::SubIOp::create(B, V, constant(I.Least)).getResult()
+                  : V,
           constant(static_cast<int64_t>(static_cast<uint64_t>(I.Most) -
                                         static_cast<uint64_t>(I.Least))));
     Any = Any ? bitOr(Any, Here) : Here;

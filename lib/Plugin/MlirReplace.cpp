@@ -154,9 +154,9 @@ static Expected<Operation *> copyBefore(Operation *Kernel, Operation *Variant,
   for (Operation *Op : llvm::drop_begin(*Closure)) {
     StringRef Own = SymbolTable::getSymbolName(Op).getValue();
     if (!isGpuVariable(Op) && !isDeclaration(Op)) {
-      std::string Fresh = ("__cupilot_" + Name + "_" + Own).str();
+      std::string Fresh = (AddedPrefix + Name + "_" + Own).str();
       for (unsigned I = 1; Table.lookup(Fresh); ++I)
-        Fresh = ("__cupilot_" + Name + "_" + Own + "_" + llvm::Twine(I)).str();
+        Fresh = (AddedPrefix + Name + "_" + Own + "_" + llvm::Twine(I)).str();
       Names[Op] = B.getStringAttr(Fresh);
       Copied.push_back(Op);
       continue;
@@ -226,7 +226,7 @@ llvm::Error replaceKernel(Operation *Kernel, Operation *Variant,
 Expected<Operation *> addBeside(Operation *Kernel, Operation *Variant,
                                 StringRef Name, unsigned Extra) {
   SymbolTable Table(Kernel->getParentOp());
-  std::string Base = ("__cupilot_" + Name + "_" +
+  std::string Base = (AddedPrefix + Name + "_" +
                       SymbolTable::getSymbolName(Variant).getValue())
                          .str();
   std::string Fresh = Base;
@@ -237,10 +237,11 @@ Expected<Operation *> addBeside(Operation *Kernel, Operation *Variant,
       copyBefore(Kernel, Variant, Name, B.getStringAttr(Fresh), Extra);
   if (!Result)
     return Result.takeError();
-  for (StringRef Gone : {"sym_visibility", "visibility_", "comdat"})
+  for (StringRef Gone : {"sym_visibility", "comdat"})
     (*Result)->removeAttr(Gone);
   if (auto Function = dyn_cast<LLVM::LLVMFuncOp>(*Result)) {
     Function.setLinkage(LLVM::Linkage::External);
+    Function.setVisibility_(LLVM::Visibility::Default);
     // A launch asks for it.
     Function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                       B.getUnitAttr());

@@ -26,6 +26,9 @@ struct VariantModule {
   std::string Canonical; ///< What evidence names, as digestOfPlan has it.
 };
 
+/// What names of copied symbols begin with.
+inline constexpr llvm::StringLiteral AddedPrefix = "__cupilot_";
+
 /// True for a text of MLIR, by its name; others are CUDA C++.
 inline bool isMlirVariant(llvm::StringRef Path) {
   return Path.ends_with(".mlir");
