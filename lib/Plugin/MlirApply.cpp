@@ -15,6 +15,7 @@
 #include "MlirConditions.h"
 #include "MlirDispatch.h"
 #include "MlirVariants.h"
+#include "cupilot/Dialect/GpuAdmission.h"
 #include "cupilot/Dialect/GpuKernels.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/BuildRecord.h"
@@ -258,7 +259,16 @@ Expected<VariantModule> ApplyPass::read(Operation *Kernel, const BuildRecord &R,
       isMlirVariant(Path)
           ? readMlirVariant(getContext(), Path, Symbols)
           : readCudaVariant(getContext(), Path, Symbols, R.Arch, Flags);
-  if (New && New->Canonical != V.Canonical)
+  if (!New)
+    return New;
+  // As other builds, this one takes only texts that the admission takes. For
+  // what a person declared, the person answers.
+  if (isMlirVariant(Path) && V.Basis != Basis::Declared)
+    if (std::vector<Inadmissible> Findings = admitGpuText(*New->M);
+        !Findings.empty())
+      return findingError("'" + Path +
+                          "' is not admitted: " + Findings.front().Why);
+  if (New->Canonical != V.Canonical)
     return findingError("stale: '" + Path +
                         "' is parsed to different code than when it was added");
   return New;
