@@ -6,8 +6,9 @@ usage: mlir_apply.py BUILD FOLDER [--kernels 1,80] [--runs 9]
 For each number of kernels, each in a gpu.module of its own, upstream's
 pipeline runs in turn as it is, with cupilot-apply and a store that has no
 variant of them, one of one, and one of each. Printed are medians of processor
-seconds (user and system), which other work on the machine hardly changes, and
-of the differences of runs in turn."""
+seconds (user and system), which other work on the machine changes less than
+others, and of the differences of runs in turn; the pass alone is what it adds
+to reading and printing the module."""
 import argparse
 import os
 import pathlib
@@ -88,6 +89,15 @@ def seconds(command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def measure(plain, changed, runs):
+    """Medians of both, and of their differences."""
+    seconds(plain), seconds(changed)
+    pairs = [(seconds(plain), seconds(changed)) for _ in range(runs)]
+    return (statistics.median(a for a, _ in pairs),
+            statistics.median(b for _, b in pairs),
+            statistics.median(b - a for a, b in pairs))
+
+
 def main():
     args = argparse.ArgumentParser()
     args.add_argument("build", type=pathlib.Path)
@@ -98,7 +108,8 @@ def main():
     opt = str(args.build / "bin/cupilot-opt")
     args.folder.mkdir(parents=True, exist_ok=True)
     os.chdir(args.folder)
-    print("kernels store pipeline_s with_apply_s added_ms added_percent")
+    print("kernels store pipeline_s with_apply_s added_ms added_percent"
+          " pass_alone_ms pass_percent")
     for kernels in map(int, args.kernels.split(",")):
         module = f"m{kernels}.mlir"
         pathlib.Path(module).write_text(program(kernels))
@@ -123,15 +134,13 @@ def main():
                      "-o", "/dev/null"]
             apply = [opt, module, "--pass-pipeline=builtin.module(cupilot-apply"
                      f"{{store={store} arch=sm_90}},{PIPELINE})", "-o", "/dev/null"]
-            pairs = []
-            seconds(plain), seconds(apply)
-            for _ in range(args.runs):
-                pairs.append((seconds(plain), seconds(apply)))
-            before = statistics.median(a for a, _ in pairs)
-            after = statistics.median(b for _, b in pairs)
-            added = statistics.median(b - a for a, b in pairs)
+            alone = [opt, module, "-o", "/dev/null",
+                     f"--cupilot-apply=store={store} arch=sm_90"]
+            before, after, added = measure(plain, apply, args.runs)
+            _, _, only = measure([opt, module, "-o", "/dev/null"], alone, args.runs)
             print(kernels, name, f"{before:.3f} {after:.3f} {1000 * added:.0f}"
-                  f" {100 * added / before:.1f}", flush=True)
+                  f" {100 * added / before:.1f} {1000 * only:.0f}"
+                  f" {100 * only / before:.1f}", flush=True)
 
 
 if __name__ == "__main__":

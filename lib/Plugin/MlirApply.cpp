@@ -82,21 +82,11 @@ public:
     return "Make GPU kernels and their launches choose variants of the store";
   }
   void getDependentDialects(DialectRegistry &R) const override {
-    registerLlvmTranslations(R);
     R.insert<arith::ArithDialect, cf::ControlFlowDialect, gpu::GPUDialect,
              LLVM::LLVMDialect, memref::MemRefDialect, NVVM::NVVMDialect,
              scf::SCFDialect>();
   }
-  /// The files of variants are parsed while passes run, when no dialect may be
-  /// loaded any more.
-  LogicalResult initialize(MLIRContext *C) override {
-    for (StringRef Name : {"affine", "amdgpu", "arith", "cf", "complex", "dlti",
-                           "func", "gpu", "index", "llvm", "math", "memref",
-                           "nvgpu", "nvvm", "scf", "ub", "vector"})
-      if (llvm::is_contained(C->getAvailableDialects(), Name))
-        C->getOrLoadDialect(Name);
-    return success();
-  }
+  LogicalResult initialize(MLIRContext *C) override;
   void runOnOperation() override;
 
 private:
@@ -161,6 +151,40 @@ private:
   unsigned Taken = 0; ///< Variants, in the order of the module.
 };
 } // namespace
+
+/// The files of variants are parsed while passes run, when no dialect may be
+/// loaded any more. Only what they hold is loaded: upstream's passes take the
+/// patterns of all dialects that are there, for each gpu.module anew.
+LogicalResult ApplyPass::initialize(MLIRContext *C) {
+  DialectRegistry Translations;
+  registerLlvmTranslations(Translations);
+  C->appendDialectRegistry(Translations);
+  std::string Texts = "dlti.";
+  // What is wrong with the store is told when the pass runs.
+  auto Read = [&]() -> llvm::Error {
+    Expected<BuildStore> Store = BuildStore::open(Root);
+    if (!Store)
+      return Store.takeError();
+    Expected<std::vector<BuildRecord>> All = Store->recordsNaming(MlirCompiler);
+    if (!All)
+      return All.takeError();
+    for (const BuildRecord &R : *All)
+      for (const BuildVariant &V : R.Variants)
+        if (Expected<std::string> Text = readFile(Store->sourcePath(V)))
+          Texts += *Text;
+        else
+          consumeError(Text.takeError());
+    return llvm::Error::success();
+  };
+  if (!Root.empty())
+    consumeError(Read());
+  for (StringRef Name : {"affine", "complex", "dlti", "func", "index", "math",
+                         "nvgpu", "ub", "vector"})
+    if (StringRef(Texts).contains((Name + ".").str()) &&
+        llvm::is_contained(C->getAvailableDialects(), Name))
+      C->getOrLoadDialect(Name);
+  return success();
+}
 
 std::vector<Operation *> ApplyPass::chosenKernels() {
   std::vector<Operation *> Kernels;
