@@ -393,6 +393,7 @@ Value Emitter::emit(const ResidueClause &C) {
   Value Rest = select(compare(Is::slt, Signed, constant(0)),
                       add(Signed, constant(C.Modulus)), Signed);
   std::vector<Interval> In;
+  In.reserve(C.In.size());
   for (int64_t Each : C.In)
     In.push_back({Each, Each});
   return both(N.Right, in(Rest, In));
