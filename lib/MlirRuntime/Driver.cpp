@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Driver.h"
+#include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <map>
 #include <mutex>
@@ -147,4 +150,39 @@ ActiveContext::~ActiveContext() {
 
 CUPILOT_MGPU void mgpuSetDefaultDevice(int32_t Device) {
   cupilot::mgpu::setDefaultDevice(Device);
+}
+
+/// The compute capability of \p Device as 10 times its major number and its
+/// minor one; 0 if the driver does not tell it.
+static int32_t askCapability(int Device) {
+  const cupilot::mgpu::DriverTable &D = cupilot::mgpu::driver();
+  CUdevice Handle = 0;
+  int Major = 0, Minor = 0;
+  if (D.cuDeviceGet(&Handle, Device) ||
+      D.cuDeviceGetAttribute(
+          &Major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, Handle) ||
+      D.cuDeviceGetAttribute(
+          &Minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, Handle))
+    return 0;
+  return 10 * Major + Minor;
+}
+
+/// Not of upstream: what dispatches of cupilot-apply ask for at each launch.
+/// 90 where this thread's device has the compute capability 9.0; 0, which no
+/// variant is for, with CUPILOT_RUNTIME=off.
+CUPILOT_MGPU int32_t cupilotComputeCapability() {
+  static const bool Off = [] {
+    const char *Mode = std::getenv("CUPILOT_RUNTIME");
+    return Mode && std::strcmp(Mode, "off") == 0;
+  }();
+  static std::array<std::atomic<int32_t>, 64> Known;
+  const int Device = cupilot::mgpu::defaultDevice();
+  if (Off || Device < 0 || static_cast<size_t>(Device) >= Known.size())
+    return 0;
+  int32_t Capability = Known[Device].load(std::memory_order_relaxed);
+  if (!Capability) {
+    Capability = askCapability(Device);
+    Known[Device].store(Capability, std::memory_order_relaxed);
+  }
+  return Capability;
 }

@@ -30,6 +30,7 @@ namespace cupilot::mgpu {
   F(cuGetErrorString)                                                          \
   F(cuDeviceGet)                                                               \
   F(cuDeviceGetCount)                                                          \
+  F(cuDeviceGetAttribute)                                                      \
   F(cuDevicePrimaryCtxRetain)                                                  \
   F(cuCtxPushCurrent_v2)                                                       \
   F(cuCtxPopCurrent_v2)                                                        \
@@ -56,12 +57,19 @@ namespace cupilot::mgpu {
   F(cuEventRecord)                                                             \
   F(cuEventSynchronize)
 // These may lack in older drivers, and are null then.
+#define CUPILOT_MGPU_SINCE_11_8(F)                                             \
+  F(cuLaunchKernelEx)                                                          \
+  F(cuMemAllocAsync)                                                           \
+  F(cuMemFreeAsync)                                                            \
+  F(cuDeviceGetDefaultMemPool)                                                 \
+  F(cuMemPoolGetAttribute)                                                     \
+  F(cuMemPoolSetAttribute)
 #if CUDA_VERSION >= 12000
 #define CUPILOT_MGPU_NEWER_DRIVER(F)                                           \
-  F(cuLaunchKernelEx)                                                          \
+  CUPILOT_MGPU_SINCE_11_8(F)                                                   \
   F(cuTensorMapEncodeTiled)
 #else
-#define CUPILOT_MGPU_NEWER_DRIVER(F) F(cuLaunchKernelEx)
+#define CUPILOT_MGPU_NEWER_DRIVER(F) CUPILOT_MGPU_SINCE_11_8(F)
 #endif
 
 /// The driver's functions.

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
 
 using namespace cupilot::mgpu;
 
@@ -18,11 +19,57 @@ static CUdeviceptr address(const void *Memory) {
   return reinterpret_cast<CUdeviceptr>(Memory);
 }
 
-CUPILOT_MGPU void *mgpuMemAlloc(uint64_t Size, CUstream /*Stream*/,
+// Memory of a stream comes from the device's pool, in the order of the stream:
+// to free it waits for nothing, and the next allocation finds it.
+static std::mutex PooledLock;
+static std::set<void *> Pooled;
+
+/// Has the pool of \p Device keep 64 MiB when the program waits for the device,
+/// where the program has not said what it is to keep. With nothing, which is
+/// the default, each allocation after that maps memory anew.
+static void keepPooled(int Device) {
+  const DriverTable &D = driver();
+  CUdevice Handle = 0;
+  CUmemoryPool Pool = nullptr;
+  cuuint64_t Bytes = 0;
+  if (!D.cuDeviceGetDefaultMemPool || !D.cuMemPoolGetAttribute ||
+      !D.cuMemPoolSetAttribute || D.cuDeviceGet(&Handle, Device) ||
+      D.cuDeviceGetDefaultMemPool(&Pool, Handle) ||
+      D.cuMemPoolGetAttribute(Pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+                              &Bytes) ||
+      Bytes)
+    return;
+  Bytes = cuuint64_t(64) << 20;
+  D.cuMemPoolSetAttribute(Pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &Bytes);
+}
+
+/// Memory in the order of \p Stream; null where the device has no pool, or not
+/// so much in it.
+static void *allocatePooled(uint64_t Size, CUstream Stream) {
+  const DriverTable &D = driver();
+  if (!Stream || !D.cuMemAllocAsync || !D.cuMemFreeAsync)
+    return nullptr;
+  static std::set<int> Kept;
+  const int Device = defaultDevice();
+  std::lock_guard<std::mutex> Guard(PooledLock);
+  if (Kept.insert(Device).second)
+    keepPooled(Device);
+  CUdeviceptr Address = 0;
+  if (D.cuMemAllocAsync(&Address, Size, Stream) != CUDA_SUCCESS)
+    return nullptr;
+  void *Memory = reinterpret_cast<void *>(Address);
+  Pooled.insert(Memory);
+  return Memory;
+}
+
+CUPILOT_MGPU void *mgpuMemAlloc(uint64_t Size, CUstream Stream,
                                 bool HostShared) {
   if (Size == 0) // The driver refuses it.
     return nullptr;
   ActiveContext Active;
+  if (!HostShared)
+    if (void *Memory = allocatePooled(Size, Stream))
+      return Memory;
   CUdeviceptr Memory = 0;
   CUresult E = HostShared ? driver().cuMemAllocManaged(&Memory, Size,
                                                        CU_MEM_ATTACH_GLOBAL)
@@ -36,6 +83,16 @@ CUPILOT_MGPU void mgpuMemFree(void *Memory, CUstream Stream) {
   if (!Memory)
     return;
   ActiveContext Active;
+  bool IsPooled = false;
+  {
+    std::lock_guard<std::mutex> Guard(PooledLock);
+    IsPooled = Pooled.erase(Memory) != 0;
+  }
+  if (IsPooled) {
+    if (CUresult E = driver().cuMemFreeAsync(address(Memory), Stream))
+      fail(E, "mgpuMemFree");
+    return;
+  }
   // Freeing is not in the stream's order.
   if (Stream)
     if (CUresult E = driver().cuStreamSynchronize(Stream))

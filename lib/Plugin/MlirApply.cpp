@@ -6,13 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// There is no host side here: nobody could change a launch or check a guard. So
-// bodies are replaced in place, by variants that hold for every launch as it
-// stands, for the architecture that the user names.
+// Where a module launches a kernel, its launches choose among the variants.
+// Else the kernel begins with the choice, between one variant of the original's
+// launch and itself; a variant that holds for every launch takes its place.
 //
 //===----------------------------------------------------------------------===//
 
+#include "MlirConditions.h"
+#include "MlirDispatch.h"
 #include "MlirVariants.h"
+#include "cupilot/Dialect/GpuAdmission.h"
 #include "cupilot/Dialect/GpuKernels.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/BuildRecord.h"
@@ -20,10 +23,21 @@
 #include "cupilot/Plugin/MlirPasses.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/BuildStore.h"
+#include "cupilot/Substitute/Substitute.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Regex.h"
 
 using namespace mlir;
@@ -32,38 +46,29 @@ using llvm::StringRef;
 
 namespace cupilot {
 
-/// A finding for a variant that does not hold for every launch as it stands.
-static llvm::Error checkNeedsNoHost(const BuildVariant &V, bool AssumeDomain,
-                                    bool TakeModelled, StringRef Store) {
+/// A finding where \p Plan is not the original's launch: only the host could
+/// carry it out.
+static llvm::Error checkNeedsNoHost(const LaunchPlan &Plan) {
   auto Needed = [](StringRef Why) {
-    return findingError(Why + ", and mlir-opt does not compile host code");
+    return findingError(Why + ", and the module does not launch the kernel");
   };
-  if (V.Basis == Basis::Modelled && !TakeModelled)
-    return findingError("nobody measured its time; basis=modelled takes it");
-  if (!V.Where && !AssumeDomain)
-    return findingError("it has no domain, as in stores of format 6 and "
-                        "before; " +
-                        verifyCommand(Store) + " gives it one");
-  // One box without conditions is everything.
-  if (!AssumeDomain && llvm::none_of(V.Where->Boxes, [](const DomainBox &Box) {
-        return Box.size() == 0;
-      }))
-    return Needed(
-        "its domain must be checked at the launch (assume-domain=true "
-        "takes it unchecked)");
-  if (!V.When.Constraints.empty() || !V.When.Alignments.empty() ||
-      !V.When.Disjoints.empty())
-    return Needed("its guard must be checked at the launch");
-  if (V.Plan.Launches.size() != 1 || V.Plan.isExtended())
+  if (Plan.Launches.size() != 1 || Plan.isExtended())
     return Needed("its plan is more than one launch");
-  const Launch &L = V.Plan.Launches.front();
-  bool Same = L.Shared == Expr::dim(SharedBytes);
-  for (unsigned I = 0; I < 3; ++I)
-    Same &= L.Grid[I] == Expr::dim(GridX + I) &&
-            L.Block[I] == Expr::dim(BlockX + I);
-  if (!Same)
+  Launch Same;
+  Same.Symbol = Plan.Launches.front().Symbol;
+  if (!(Plan.Launches.front() == Same))
     return Needed("it needs another launch than the original");
   return llvm::Error::success();
+}
+
+/// Whether \p V may run in every launch: there is nothing to test.
+static bool holdsEverywhere(const BuildVariant &V) {
+  // One box without conditions is everything.
+  return V.When.Constraints.empty() && V.When.Alignments.empty() &&
+         V.When.Disjoints.empty() &&
+         (!V.Where || llvm::any_of(V.Where->Boxes, [](const DomainBox &Box) {
+           return Box.size() == 0;
+         }));
 }
 
 namespace {
@@ -74,37 +79,54 @@ public:
   ApplyPass(const ApplyPass &Other) : PassWrapper(Other) {}
   StringRef getArgument() const override { return "cupilot-apply"; }
   StringRef getDescription() const override {
-    return "Put variants of the store in place of GPU kernels";
+    return "Make GPU kernels and their launches choose variants of the store";
   }
   void getDependentDialects(DialectRegistry &R) const override {
-    registerLlvmTranslations(R);
+    R.insert<arith::ArithDialect, cf::ControlFlowDialect, gpu::GPUDialect,
+             LLVM::LLVMDialect, memref::MemRefDialect, NVVM::NVVMDialect,
+             scf::SCFDialect>();
   }
-  /// The files of variants are parsed while passes run, when no dialect may be
-  /// loaded any more.
-  LogicalResult initialize(MLIRContext *C) override {
-    for (StringRef Name : {"affine", "amdgpu", "arith", "cf", "complex", "dlti",
-                           "func", "gpu", "index", "llvm", "math", "memref",
-                           "nvgpu", "nvvm", "scf", "ub", "vector"})
-      if (llvm::is_contained(C->getAvailableDialects(), Name))
-        C->getOrLoadDialect(Name);
-    return success();
-  }
+  LogicalResult initialize(MLIRContext *C) override;
   void runOnOperation() override;
 
 private:
-  /// One kernel; false when a finding is an error.
-  llvm::Error apply(const BuildStore &Store, Operation *Kernel);
-  llvm::Error applyVariant(Operation *Kernel, const BuildRecord &R,
-                           const BuildVariant &V, StringRef Path);
+  /// A kernel of the module and what the store has for it.
+  struct Work {
+    Operation *Kernel = nullptr;
+    BuildRecord Record;
+    Location Where; ///< Of the kernel, which a variant may replace.
+    std::vector<gpu::LaunchFuncOp> Launches{}; ///< But for dispatched ones.
+    std::vector<std::string> Left{};           ///< Why variants are left out.
+  };
+
+  /// The kernels that the options choose, in the module's order.
+  std::vector<Operation *> chosenKernels();
+  Expected<std::string> archOf(Operation *Kernel) const;
   Expected<BuildRecord> recordFor(const BuildStore &Store, Operation *Kernel,
-                                  StringRef Symbol);
+                                  StringRef Arch);
+  llvm::Error applyToLaunches(const BuildStore &Store, Work &W);
+  llvm::Error applyToKernel(const BuildStore &Store, Work &W);
+  /// The variants of the record that evidence and options let in.
+  std::vector<BuildVariant> admitted(Work &W);
+  Expected<VariantModule> read(Operation *Kernel, const BuildRecord &R,
+                               const BuildVariant &V, StringRef Path);
+  llvm::Error checkBeforeReading(const BuildVariant &V);
+  void tellApplied(const Work &W, const BuildVariant &V);
+  llvm::Error leaveOut(Work &W, const BuildVariant &V, llvm::Error Why);
 
   Option<std::string> Root{*this, "store",
                            llvm::cl::desc("The project store's folder")};
   Option<std::string> Arch{
-      *this, "arch", llvm::cl::desc("The architecture, for example sm_90")};
+      *this, "arch",
+      llvm::cl::desc("The architecture, for example sm_90; by default that of "
+                     "the gpu.module's target")};
   Option<std::string> Only{*this, "only",
                            llvm::cl::desc("Only kernels whose symbol matches")};
+  Option<std::string> Skip{*this, "skip",
+                           llvm::cl::desc("No kernels whose symbol matches")};
+  Option<unsigned> Limit{*this, "limit",
+                         llvm::cl::desc("Variants at most, for bisection"),
+                         llvm::cl::init(~0u)};
   ListOption<std::string> Flags{*this, "flags",
                                 llvm::cl::desc("Clang's flags of the search")};
   Option<bool> AssumeDomain{
@@ -120,19 +142,101 @@ private:
                      "a modelled time is enough"))};
   Option<bool> Strict{
       *this, "strict",
-      llvm::cl::desc("A variant that does not fit is an error")};
+      llvm::cl::desc("A variant that does not fit is an error, and only where "
+                     "variants were proved do they run")};
+  Option<bool> Explain{
+      *this, "explain",
+      llvm::cl::desc("Say what would be done, and when variants would run; "
+                     "change nothing")};
+  unsigned Taken = 0; ///< Variants, in the order of the module.
 };
 } // namespace
+
+/// The files of variants are parsed while passes run, when no dialect may be
+/// loaded any more. Only what they hold is loaded: upstream's passes take the
+/// patterns of all dialects that are there, for each gpu.module anew.
+LogicalResult ApplyPass::initialize(MLIRContext *C) {
+  DialectRegistry Translations;
+  registerLlvmTranslations(Translations);
+  C->appendDialectRegistry(Translations);
+  std::string Texts = "dlti.";
+  // What is wrong with the store is told when the pass runs.
+  auto Read = [&]() -> llvm::Error {
+    Expected<BuildStore> Store = BuildStore::open(Root);
+    if (!Store)
+      return Store.takeError();
+    Expected<std::vector<BuildRecord>> All = Store->recordsNaming(MlirCompiler);
+    if (!All)
+      return All.takeError();
+    for (const BuildRecord &R : *All)
+      for (const BuildVariant &V : R.Variants)
+        if (Expected<std::string> Text = readFile(Store->sourcePath(V)))
+          Texts += *Text;
+        else
+          consumeError(Text.takeError());
+    return llvm::Error::success();
+  };
+  if (!Root.empty())
+    consumeError(Read());
+  for (StringRef Name : {"affine", "complex", "dlti", "func", "index", "math",
+                         "nvgpu", "ub", "vector"})
+    if (StringRef(Texts).contains((Name + ".").str()) &&
+        llvm::is_contained(C->getAvailableDialects(), Name))
+      C->getOrLoadDialect(Name);
+  return success();
+}
+
+std::vector<Operation *> ApplyPass::chosenKernels() {
+  std::vector<Operation *> Kernels;
+  KernelFilter Filter{Only, Skip};
+  getOperation()->walk([&](Operation *Op) {
+    if (!isGpuKernel(Op))
+      return;
+    StringRef Symbol = SymbolTable::getSymbolName(Op).getValue();
+    // Not what an earlier run of the pass put in.
+    if (!Symbol.starts_with(AddedPrefix) && Filter.takes(Symbol))
+      Kernels.push_back(Op);
+  });
+  return Kernels;
+}
+
+/// The architecture that \p Kernel is compiled for. What the option and the
+/// module say must be the same.
+Expected<std::string> ApplyPass::archOf(Operation *Kernel) const {
+  auto Module = Kernel->getParentOfType<gpu::GPUModuleOp>();
+  for (Attribute Target : Module &&Module.getTargetsAttr()
+                              ? Module.getTargetsAttr().getValue()
+                              : llvm::ArrayRef<Attribute>()) {
+    auto Nvvm = dyn_cast<NVVM::NVVMTargetAttr>(Target);
+    if (!Nvvm)
+      continue;
+    if (Arch.empty() || Nvvm.getChip() == Arch)
+      return Nvvm.getChip().str();
+    return usageError("the target of the gpu.module is " + Nvvm.getChip() +
+                      ", and cupilot-apply was asked for " + Arch +
+                      "; give both the same, or leave out arch=");
+  }
+  if (Arch.empty())
+    return usageError("cupilot-apply needs an architecture, because the module "
+                      "does not state one: arch=sm_90");
+  return Arch.getValue();
+}
 
 /// The record that speaks of \p Kernel: by its identity here, else one of
 /// clang's for this name, which is checked later.
 Expected<BuildRecord> ApplyPass::recordFor(const BuildStore &Store,
-                                           Operation *Kernel,
-                                           StringRef Symbol) {
+                                           Operation *Kernel, StringRef Arch) {
   Expected<std::string> Text = canonicalGpuText(Kernel);
   if (!Text)
     return Text.takeError();
-  std::string Identity = digest("arch " + Arch + "\n" + *Text);
+  for (auto [I, T] :
+       llvm::enumerate(cast<FunctionOpInterface>(Kernel).getArgumentTypes()))
+    if (isa<UnrankedMemRefType>(T))
+      return findingError("parameter " + llvm::Twine(I) +
+                          " is a memref of dynamic rank; cast it to a ranked "
+                          "one before the launch");
+  const StringRef Symbol = SymbolTable::getSymbolName(Kernel).getValue();
+  std::string Identity = digest(("arch " + Arch + "\n" + *Text).str());
   Expected<std::optional<BuildRecord>> Known = Store.lookup(Identity, Symbol);
   if (!Known)
     return Known.takeError();
@@ -164,103 +268,264 @@ Expected<BuildRecord> ApplyPass::recordFor(const BuildStore &Store,
   return findingError("the store has no variant for it");
 }
 
-llvm::Error ApplyPass::applyVariant(Operation *Kernel, const BuildRecord &R,
-                                    const BuildVariant &V, StringRef Path) {
-  if (llvm::Error E = checkNeedsNoHost(V, AssumeDomain,
-                                       LeastBasis == Basis::Modelled, Root))
-    return E;
-  Expected<VariantModule> New = VariantModule();
-  if (R.Compiler == MlirCompiler) {
-    Expected<std::string> Text = readFile(Path);
-    if (!Text)
-      return Text.takeError();
-    if (digest(*Text) != V.SourceDigest)
-      return findingError("stale: '" + Path +
-                          "' has changed since it was added");
-    New = readMlirVariant(getContext(), Path, V.Plan.Launches.front().Symbol);
-    if (!New)
-      return New.takeError();
-    Expected<std::string> Canonical = canonicalGpuText(New->Kernel);
-    if (!Canonical)
-      return Canonical.takeError();
-    if (digest(*Canonical) != V.Canonical)
-      return findingError(
-          "stale: '" + Path +
-          "' is parsed to different code than when it was added");
-  } else {
-    New = clangVariant(Kernel, R, V, Path, Flags);
-    if (!New)
-      return New.takeError();
-  }
-  return replaceKernel(Kernel, New->Kernel, V.Name);
+/// The kernels of \p V, which is the text and the code that the evidence names.
+Expected<VariantModule> ApplyPass::read(Operation *Kernel, const BuildRecord &R,
+                                        const BuildVariant &V, StringRef Path) {
+  if (R.Compiler != MlirCompiler)
+    return clangVariant(Kernel, R, V, Path, Flags);
+  Expected<std::string> Text = readFile(Path);
+  if (!Text)
+    return Text.takeError();
+  if (digest(*Text) != V.SourceDigest)
+    return findingError("stale: '" + Path + "' has changed since it was added");
+  const std::vector<std::string> Symbols = V.Plan.symbols();
+  Expected<VariantModule> New =
+      isMlirVariant(Path)
+          ? readMlirVariant(getContext(), Path, Symbols)
+          : readCudaVariant(getContext(), Path, Symbols, R.Arch, Flags);
+  if (!New)
+    return New;
+  // As other builds, this one takes only texts that the admission takes. For
+  // what a person declared, the person answers.
+  if (isMlirVariant(Path) && V.Basis != Basis::Declared)
+    if (std::vector<Inadmissible> Findings = admitGpuText(*New->M);
+        !Findings.empty())
+      return findingError("'" + Path +
+                          "' is not admitted: " + Findings.front().Why);
+  if (New->Canonical != V.Canonical)
+    return findingError("stale: '" + Path +
+                        "' is parsed to different code than when it was added");
+  return New;
 }
 
-llvm::Error ApplyPass::apply(const BuildStore &Store, Operation *Kernel) {
-  std::string Symbol = SymbolTable::getSymbolName(Kernel).str();
-  Location Where = Kernel->getLoc();
-  Expected<BuildRecord> R = recordFor(Store, Kernel, Symbol);
-  if (!R)
-    return R.takeError();
-  std::string Left;
-  for (const BuildVariant &V : R->Variants) {
-    llvm::Error E = applyVariant(Kernel, *R, V, Store.sourcePath(V));
-    if (!E) {
-      emitRemark(Where) << "cupilot: " << Symbol << ": variant " << V.Name
-                        << ": " << V.Genome;
+llvm::Error ApplyPass::leaveOut(Work &W, const BuildVariant &V,
+                                llvm::Error Why) {
+  return absorbFinding(std::move(Why), [&](StringRef Text) {
+    W.Left.push_back("variant " + V.Name + " left out: " + Text.str());
+  });
+}
+
+std::vector<BuildVariant> ApplyPass::admitted(Work &W) {
+  EvidencePolicy Policy;
+  Policy.ProvedOnly = Strict;
+  Policy.TakeLegacy = AssumeDomain;
+  Policy.TakeModelled = LeastBasis == Basis::Modelled;
+  std::vector<BuildVariant> All;
+  for (BuildVariant V : W.Record.Variants) {
+    if (std::optional<SubstitutionOutcome> Why =
+            whyNotBuilt(W.Record.Symbol, V, Policy, Root)) {
+      W.Left.push_back(Why->message());
+      continue;
+    }
+    if (AssumeDomain)
+      V.Where.reset();
+    restrictDomain(V, Policy);
+    All.push_back(std::move(V));
+  }
+  return All;
+}
+
+void ApplyPass::tellApplied(const Work &W, const BuildVariant &V) {
+  // What a person added has no genome.
+  const std::string About =
+      V.Genome.empty() && V.Basis ? wordOf(*V.Basis).str() : V.Genome;
+  std::string Text = noteOfApplied(V, About).text();
+  // Not without a domain as in older stores: the user answers for it.
+  if (AssumeDomain)
+    Text = BuildNote(BuildReason::Applied, {V.Name, About}).text();
+  InFlightDiagnostic Remark = emitRemark(W.Where);
+  Remark << "cupilot: " << W.Record.Symbol << ": " << Text;
+  if (std::string Conditions = conditionsOf(V, W.Record);
+      Explain && !Conditions.empty())
+    Remark.attachNote() << "it runs with " << Conditions;
+}
+
+/// Variants in their order, of which launches take the first that fits.
+llvm::Error ApplyPass::applyToLaunches(const BuildStore &Store, Work &W) {
+  std::vector<gpu::LaunchFuncOp> Sites;
+  for (gpu::LaunchFuncOp Launch : W.Launches) {
+    bool Fits = true;
+    if (llvm::Error E =
+            absorbFinding(checkDispatch(Launch), [&](StringRef Why) {
+              emitRemark(Launch.getLoc())
+                  << "cupilot: launch of " << W.Record.Symbol
+                  << " not redirected: " << Why;
+              Fits = false;
+            }))
+      return E;
+    if (Fits)
+      Sites.push_back(Launch);
+  }
+  if (Sites.empty())
+    return findingError("none of its launches can choose");
+  const std::vector<BuildVariant> All = admitted(W);
+  std::vector<AppliedVariant> Applied;
+  for (const BuildVariant &V : All)
+    if (llvm::Error E = leaveOut(W, V, [&]() -> llvm::Error {
+          if (llvm::Error E = checkBeforeReading(V))
+            return E;
+          for (gpu::LaunchFuncOp Launch : Sites)
+            if (llvm::Error E = checkConditions(
+                    V, W.Record.Scalars, Launch.getKernelOperands().getTypes()))
+              return E;
+          Expected<VariantModule> New =
+              read(W.Kernel, W.Record, V, Store.sourcePath(V));
+          if (!New)
+            return New.takeError();
+          AppliedVariant A{&V, {}};
+          for (Operation *Each : New->Kernels) {
+            Expected<Operation *> Copy =
+                addBeside(W.Kernel, Each, V.Name, V.Plan.extraParams());
+            if (!Copy)
+              return Copy.takeError();
+            A.Kernels.push_back(*Copy);
+          }
+          Applied.push_back(std::move(A));
+          return llvm::Error::success();
+        }()))
+      return E;
+  if (Applied.empty())
+    return findingError(llvm::join(W.Left, "; "));
+  for (const AppliedVariant &A : Applied)
+    tellApplied(W, *A.V);
+  for (gpu::LaunchFuncOp Launch : Sites) {
+    emitRemark(Launch.getLoc()) << "cupilot: launch of " << W.Record.Symbol
+                                << " redirected to its variants";
+    dispatch(Launch, Applied, W.Record.Scalars);
+  }
+  return llvm::Error::success();
+}
+
+/// Of several variants the first that fits.
+llvm::Error ApplyPass::applyToKernel(const BuildStore &Store, Work &W) {
+  for (const BuildVariant &V : admitted(W)) {
+    bool Done = false;
+    if (llvm::Error E = leaveOut(W, V, [&]() -> llvm::Error {
+          if (llvm::Error E = checkNeedsNoHost(V.Plan))
+            return E;
+          if (llvm::Error E = checkBeforeReading(V))
+            return E;
+          Expected<VariantModule> New =
+              read(W.Kernel, W.Record, V, Store.sourcePath(V));
+          if (!New)
+            return New.takeError();
+          Operation *Variant = New->Kernels.front();
+          if (llvm::Error E =
+                  holdsEverywhere(V)
+                      ? replaceKernel(W.Kernel, Variant, V.Name)
+                      : branchInKernel(W.Kernel, Variant, V, W.Record.Scalars))
+            return E;
+          Done = true;
+          return llvm::Error::success();
+        }()))
+      return E;
+    if (Done) {
+      tellApplied(W, V);
       return llvm::Error::success();
     }
-    // Of several the first that fits.
-    if (llvm::Error Other = absorbFinding(std::move(E), [&](StringRef Why) {
-          Left += (Left.empty() ? "" : "; ") + ("variant " + V.Name) +
-                  " left out: " + Why.str();
-        }))
-      return Other;
   }
-  return findingError(Left);
+  return findingError(llvm::join(W.Left, "; "));
+}
+
+/// What is known without the variant's text; counts it against the limit.
+llvm::Error ApplyPass::checkBeforeReading(const BuildVariant &V) {
+  if (!V.Plan.TensorMaps.empty())
+    return findingError("its plan has tensor maps, which launches in MLIR do "
+                        "not make");
+  if (Taken >= Limit)
+    return buildError(BuildReason::Limit, {V.Name, std::to_string(Limit)});
+  ++Taken;
+  return llvm::Error::success();
 }
 
 void ApplyPass::runOnOperation() {
-  auto Fail = [&](const llvm::Twine &Text) {
-    emitError(getOperation().getLoc()) << "cupilot: " << Text.str();
+  auto Fail = [&](Location At, const llvm::Twine &Text) {
+    emitError(At) << "cupilot: " << Text.str();
     signalPassFailure();
   };
+  const Location Here = getOperation().getLoc();
   if (Root.empty())
-    return Fail("cupilot-apply needs a store: store=DIR");
-  if (Arch.empty())
-    return Fail("cupilot-apply needs an architecture, because the module does "
-                "not state one: arch=sm_90");
-  if (!Architecture::parse(Arch))
-    return Fail("'" + Arch +
-                "' is not an architecture; name one as arch=sm_90");
-  std::string Why;
-  if (!Only.empty() && !llvm::Regex(Only).isValid(Why))
-    return Fail("'" + Only + "' is not a regular expression: " + Why);
+    return Fail(Here, "cupilot-apply needs a store: store=DIR");
+  if (!Arch.empty() && !Architecture::parse(Arch))
+    return Fail(Here, "'" + Arch +
+                          "' is not an architecture; name one as arch=sm_90");
+  for (StringRef Expression : {StringRef(Only), StringRef(Skip)})
+    if (std::string Why;
+        !Expression.empty() && !llvm::Regex(Expression).isValid(Why))
+      return Fail(Here,
+                  "'" + Expression + "' is not a regular expression: " + Why);
   Expected<BuildStore> Store = BuildStore::open(Root);
   if (!Store)
-    return Fail(toString(Store.takeError()));
-  llvm::SmallVector<Operation *> Kernels;
+    return Fail(Here, toString(Store.takeError()));
+  Taken = 0;
+  bool Failed = false;
+  auto Tell = [&](StringRef Symbol, Location At, StringRef Why) {
+    if (Strict)
+      emitError(At) << "cupilot: " << Symbol << ": " << Why;
+    else
+      emitRemark(At) << "cupilot: " << Symbol
+                     << ": the original stays: " << Why;
+    Failed |= Strict;
+  };
   getOperation()->walk([&](Operation *Op) {
-    if (isGpuKernel(Op) &&
-        (Only.empty() ||
-         llvm::Regex(Only).match(SymbolTable::getSymbolName(Op))))
-      Kernels.push_back(Op);
+    if (isa<gpu::LaunchOp>(Op))
+      Tell("gpu.launch", Op->getLoc(),
+           "it is not outlined yet; run gpu-kernel-outlining before "
+           "cupilot-apply");
+    if (isa<gpu::BinaryOp>(Op))
+      Tell("gpu.binary", Op->getLoc(),
+           "it is compiled already; run cupilot-apply before "
+           "gpu-module-to-binary");
   });
-  for (Operation *Kernel : Kernels) {
-    StringRef Symbol = SymbolTable::getSymbolName(Kernel).getValue();
-    Location Where = Kernel->getLoc();
-    llvm::Error Failed =
-        absorbFinding(apply(*Store, Kernel), [&](StringRef Text) {
-          if (Strict) {
-            emitError(Where) << "cupilot: " << Symbol << ": " << Text;
-            signalPassFailure();
-          } else {
-            emitRemark(Where)
-                << "cupilot: " << Symbol << ": the original stays: " << Text;
-          }
-        });
-    if (Failed)
-      return Fail(toString(std::move(Failed)));
+  // Without variants the module is only looked at.
+  std::vector<Work> All;
+  for (Operation *Kernel : chosenKernels()) {
+    Expected<std::string> For = archOf(Kernel);
+    if (!For)
+      return Fail(Kernel->getLoc(), toString(For.takeError()));
+    Expected<BuildRecord> R = recordFor(*Store, Kernel, *For);
+    if (R)
+      All.push_back({Kernel, std::move(*R), Kernel->getLoc(), {}, {}});
+    else if (llvm::Error E = absorbFinding(R.takeError(), [&](StringRef Why) {
+               Tell(SymbolTable::getSymbolName(Kernel).getValue(),
+                    Kernel->getLoc(), Why);
+             }))
+      return Fail(Here, toString(std::move(E)));
   }
+  if (Failed)
+    return signalPassFailure();
+  if (All.empty())
+    return markAllAnalysesPreserved();
+  // What fails, or only explains, leaves the module as it is.
+  IRMapping Copies;
+  OwningOpRef<ModuleOp> Copy = cast<ModuleOp>(getOperation()->clone(Copies));
+  llvm::DenseMap<Operation *, std::vector<gpu::LaunchFuncOp>> Launches;
+  llvm::DenseSet<Operation *> Dispatched;
+  Copy->walk([&](gpu::LaunchFuncOp Launch) {
+    Operation *Kernel =
+        SymbolTable::lookupNearestSymbolFrom(Launch, Launch.getKernelAttr());
+    if (Kernel && isDispatched(Launch))
+      Dispatched.insert(Kernel);
+    else if (Kernel)
+      Launches[Kernel].push_back(Launch);
+  });
+  for (Work &W : All) {
+    W.Kernel = Copies.lookup(W.Kernel);
+    W.Launches = Launches.lookup(W.Kernel);
+    // An earlier run of the pass has done it.
+    if (W.Launches.empty() && Dispatched.contains(W.Kernel))
+      continue;
+    llvm::Error E = absorbFinding(
+        W.Launches.empty() ? applyToKernel(*Store, W)
+                           : applyToLaunches(*Store, W),
+        [&](StringRef Why) { Tell(W.Record.Symbol, W.Where, Why); });
+    if (E)
+      return Fail(Here, toString(std::move(E)));
+  }
+  if (Failed)
+    return signalPassFailure();
+  if (!Explain)
+    getOperation().getBodyRegion().takeBody(Copy->getBodyRegion());
 }
 
 void registerMlirVariantPasses() {

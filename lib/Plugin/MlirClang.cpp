@@ -45,7 +45,7 @@ void registerLlvmTranslations(DialectRegistry &R) {
 namespace {
 /// What clang makes of one text, as it is and as mlir-translate imports it.
 struct Compiled {
-  std::string Identity; ///< As the clang plugin has it.
+  std::string Identity; ///< As the clang plugin has it: digestOfPlan.
   OriginalCode Code;    ///< What variants of it may have.
   OwningOpRef<ModuleOp> Imported;
 };
@@ -68,7 +68,8 @@ static Expected<std::string> exportedDigest(Operation *M, StringRef Symbol) {
 }
 
 static Expected<Compiled> compile(MLIRContext &C, StringRef Path,
-                                  StringRef Symbol, StringRef Arch,
+                                  llvm::ArrayRef<std::string> Symbols,
+                                  StringRef Arch,
                                   llvm::ArrayRef<std::string> Flags) {
   Expected<std::string> Bitcode =
       compileDevice(Path, Arch, Flags, bitcodeOutput());
@@ -82,8 +83,8 @@ static Expected<Compiled> compile(MLIRContext &C, StringRef Path,
       return M.takeError();
     Result.Code = OriginalCode::of(**M);
     foldReflect(**M);
-    Expected<std::string> Digest = digestOf(
-        identifyKernels(**M, buildContext(llvmArguments(Flags))), Symbol);
+    Expected<std::string> Digest = digestOfPlan(
+        identifyKernels(**M, buildContext(llvmArguments(Flags))), Symbols);
     if (!Digest)
       return Digest.takeError();
     Result.Identity = *Digest;
@@ -131,6 +132,21 @@ static llvm::Error admit(StringRef Path, StringRef Text, StringRef Arch,
   return errorOf(*Answer);
 }
 
+/// The kernels \p Symbols of what clang made.
+static Expected<VariantModule> variantIn(Compiled From,
+                                         llvm::ArrayRef<std::string> Symbols) {
+  VariantModule Result;
+  Result.M = std::move(From.Imported);
+  Result.Canonical = std::move(From.Identity);
+  for (StringRef Symbol : Symbols) {
+    Operation *Kernel = SymbolTable::lookupSymbolIn(*Result.M, Symbol);
+    if (!Kernel)
+      return findingError("the imported module has no kernel '" + Symbol + "'");
+    Result.Kernels.push_back(Kernel);
+  }
+  return Result;
+}
+
 Expected<VariantModule> clangVariant(Operation *Kernel, const BuildRecord &R,
                                      const BuildVariant &V, StringRef Source,
                                      llvm::ArrayRef<std::string> Flags) {
@@ -142,7 +158,7 @@ Expected<VariantModule> clangVariant(Operation *Kernel, const BuildRecord &R,
     Folder = llvm::sys::path::parent_path(Folder);
   llvm::SmallString<256> Original(Folder);
   llvm::sys::path::append(Original, "original.cu");
-  Expected<Compiled> Proved = compile(C, Original, R.Symbol, R.Arch, Flags);
+  Expected<Compiled> Proved = compile(C, Original, {R.Symbol}, R.Arch, Flags);
   if (!Proved)
     return Proved.takeError();
   if (Proved->Identity != R.Identity)
@@ -165,19 +181,30 @@ Expected<VariantModule> clangVariant(Operation *Kernel, const BuildRecord &R,
                         "' has changed since it was proved");
   if (llvm::Error E = admit(Source, *Text, R.Arch, Flags, Proved->Code))
     return std::move(E);
-  StringRef Launched = V.Plan.Launches.front().Symbol;
-  Expected<Compiled> New = compile(C, Source, Launched, R.Arch, Flags);
+  const std::vector<std::string> Symbols = V.Plan.symbols();
+  Expected<Compiled> New = compile(C, Source, Symbols, R.Arch, Flags);
   if (!New)
     return New.takeError();
   if (New->Identity != V.Canonical)
     return findingError("stale: clang generates different code for the variant "
                         "than the code that was proved");
-  VariantModule Result;
-  Result.M = std::move(New->Imported);
-  Result.Kernel = SymbolTable::lookupSymbolIn(*Result.M, Launched);
-  if (!Result.Kernel)
-    return findingError("the imported module has no kernel '" + Launched + "'");
-  return Result;
+  return variantIn(std::move(*New), Symbols);
+}
+
+Expected<VariantModule> readCudaVariant(MLIRContext &C, StringRef Path,
+                                        llvm::ArrayRef<std::string> Symbols,
+                                        StringRef Arch,
+                                        llvm::ArrayRef<std::string> Flags) {
+  Expected<std::string> Text = readFile(Path);
+  if (!Text)
+    return Text.takeError();
+  // The original is no CUDA: nothing of it is the text's.
+  if (llvm::Error E = admit(Path, *Text, Arch, Flags, OriginalCode()))
+    return std::move(E);
+  Expected<Compiled> New = compile(C, Path, Symbols, Arch, Flags);
+  if (!New)
+    return New.takeError();
+  return variantIn(std::move(*New), Symbols);
 }
 
 } // namespace cupilot

@@ -18,23 +18,57 @@ namespace cupilot {
 /// The name of mlir-opt as a compiler, in records.
 inline constexpr llvm::StringLiteral MlirCompiler = "mlir-22";
 
-/// The variant's module in the kernel's context, and the kernel in it.
+/// The variant's module in the kernel's context, and the kernels in it that its
+/// plan launches, in the order of LaunchPlan::symbols().
 struct VariantModule {
   mlir::OwningOpRef<mlir::ModuleOp> M;
-  mlir::Operation *Kernel = nullptr;
+  std::vector<mlir::Operation *> Kernels;
+  std::string Canonical; ///< What evidence names, as digestOfPlan has it.
 };
 
-/// Reads the .mlir file \p Path and finds \p Symbol in it, a kernel. What does
-/// not parse, and a file without it, is a finding.
-llvm::Expected<VariantModule> readMlirVariant(mlir::MLIRContext &C,
-                                              llvm::StringRef Path,
-                                              llvm::StringRef Symbol);
+/// What names of copied symbols begin with.
+inline constexpr llvm::StringLiteral AddedPrefix = "__cupilot_";
+
+/// True for a text of MLIR, by its name; others are CUDA C++.
+inline bool isMlirVariant(llvm::StringRef Path) {
+  return Path.ends_with(".mlir");
+}
+
+/// Reads the .mlir file \p Path and finds \p Symbols in it, kernels. What does
+/// not parse, and a file without them, is a finding.
+llvm::Expected<VariantModule>
+readMlirVariant(mlir::MLIRContext &C, llvm::StringRef Path,
+                llvm::ArrayRef<std::string> Symbols);
+
+/// The same for a .cu file of kernels with the lowered parameters, as clang
+/// with \p Flags makes it for \p Arch. What the admission refuses, or clang
+/// does not compile, is a finding.
+llvm::Expected<VariantModule>
+readCudaVariant(mlir::MLIRContext &C, llvm::StringRef Path,
+                llvm::ArrayRef<std::string> Symbols, llvm::StringRef Arch,
+                llvm::ArrayRef<std::string> Flags);
 
 /// Puts \p Variant in place of \p Kernel under its name, with all that it
 /// reaches under names of their own. Device variables are bound to those of the
 /// kernel's module. What does not fit is a finding and changes nothing.
 llvm::Error replaceKernel(mlir::Operation *Kernel, mlir::Operation *Variant,
                           llvm::StringRef Name);
+
+/// Copies \p Variant, with all that it reaches, to before \p Kernel under names
+/// of their own. A lowered function may stand in for one that is not lowered.
+/// Behind the kernel's parameters it has \p Extra pointers. What does not fit
+/// is a finding and changes nothing.
+llvm::Expected<mlir::Operation *> addBeside(mlir::Operation *Kernel,
+                                            mlir::Operation *Variant,
+                                            llvm::StringRef Name,
+                                            unsigned Extra);
+
+/// Makes \p Kernel begin with a choice: where guard and domain of \p V hold,
+/// the body of \p Variant, else its own. The plan is one launch of the
+/// original's shape. What does not fit is a finding and changes nothing.
+llvm::Error branchInKernel(mlir::Operation *Kernel, mlir::Operation *Variant,
+                           const BuildVariant &V,
+                           llvm::ArrayRef<ScalarRef> Scalars);
 
 /// Prepares \p R for contexts that read and write LLVM IR.
 void registerLlvmTranslations(mlir::DialectRegistry &R);

@@ -57,6 +57,18 @@ CUPILOT_DRIVER cuMemFreeAsync(CUdeviceptr Address, CUstream Stream) {
   return asDriver(cudaFreeAsync(pointer(Address), Stream));
 }
 CUPILOT_DRIVER_ALIAS(cuMemFreeAsync, cuMemFreeAsync_ptsz)
+CUPILOT_DRIVER cuMemPoolGetAttribute(CUmemoryPool Pool,
+                                     CUmemPool_attribute Attribute,
+                                     void *Value) {
+  return asDriver(cudaMemPoolGetAttribute(
+      Pool, static_cast<cudaMemPoolAttr>(Attribute), Value));
+}
+CUPILOT_DRIVER cuMemPoolSetAttribute(CUmemoryPool Pool,
+                                     CUmemPool_attribute Attribute,
+                                     void *Value) {
+  return asDriver(cudaMemPoolSetAttribute(
+      Pool, static_cast<cudaMemPoolAttr>(Attribute), Value));
+}
 CUPILOT_DRIVER cuMemFree(CUdeviceptr Address) {
   return asDriver(cudaFree(pointer(Address)));
 }

@@ -6,18 +6,29 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Random domains and launches: contains(), the IR of a build, and the ejected
-// C++, compiled once, must all say what exact arithmetic says.
+// Random domains and launches: contains(), the IR of a build, the operations of
+// an MLIR module, and the ejected C++, compiled once, must all say what exact
+// arithmetic says.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ExactDomain.h"
+#include "MlirConditions.h"
 #include "Text.h"
 #include "cupilot/Model/DomainText.h"
 #include "cupilot/Substitute/EmitGuard.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Process.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/DynamicLibrary.h"
@@ -205,6 +216,7 @@ class Forms {
 public:
   explicit Forms(ArrayRef<Domain> All);
   bool emitted(size_t I, Launched L) const { return call(Emitted[I], L); }
+  bool mlir(size_t I, Launched L) const { return call(InMlir[I], L); }
   /// The place of the clause; -1 inside.
   int outside(size_t I, Launched L) const { return call(Outside[I], L); }
   bool ejected(size_t I, Launched L) const {
@@ -231,16 +243,18 @@ private:
     return F(L.B.Dims.data(), Raw.data());
   }
   void emit(ArrayRef<Domain> All);
+  void emitMlir(ArrayRef<Domain> All);
   void eject(ArrayRef<Domain> All);
 
   std::unique_ptr<orc::LLJIT> Jit;
-  std::vector<Jitted> Emitted, Outside;
+  std::vector<Jitted> Emitted, Outside, InMlir;
   std::vector<Native> Ejected;
 };
 } // namespace
 
 Forms::Forms(ArrayRef<Domain> All) {
   emit(All);
+  emitMlir(All);
   eject(All);
 }
 
@@ -290,6 +304,111 @@ void Forms::emit(ArrayRef<Domain> All) {
     Outside.push_back(
         cantFail(Jit->lookup(("g" + Twine(I)).str())).toPtr<Jitted>());
   }
+}
+
+/// Launches in MLIR have no fields: each number here is a parameter of its own.
+static unsigned slotOf(unsigned Param, unsigned Offset) {
+  return 64 * Param + Offset;
+}
+
+namespace {
+/// Numbers from where Forms::call passes them.
+class LoadedNumbers final : public LaunchNumbers {
+public:
+  explicit LoadedNumbers(mlir::LLVM::LLVMFuncOp F) : F(F) {}
+
+  mlir::Value dim(mlir::ImplicitLocOpBuilder &B, LaunchDim D) const override {
+    return load(B, F.getArgument(0), 8 * D, B.getI64Type());
+  }
+  mlir::Value argument(mlir::ImplicitLocOpBuilder &B,
+                       unsigned Slot) const override {
+    mlir::Value Address =
+        load(B, F.getArgument(1), 8 * (Slot / 64),
+             mlir::LLVM::LLVMPointerType::get(B.getContext()));
+    return load(B, Address, Slot % 64, typeOf(B, Slot));
+  }
+
+private:
+  static mlir::Value load(mlir::ImplicitLocOpBuilder &B, mlir::Value From,
+                          unsigned Offset, mlir::Type T) {
+    mlir::Value At = mlir::LLVM::GEPOp::create(
+        B, From.getType(), B.getI8Type(), From,
+        ArrayRef<mlir::LLVM::GEPArg>{int32_t(Offset)});
+    return mlir::LLVM::LoadOp::create(B, T, At, /*alignment=*/1);
+  }
+  static mlir::Type typeOf(mlir::ImplicitLocOpBuilder &B, unsigned Slot) {
+    for (const ScalarRef &S : Scalars)
+      if (slotOf(S.Param, S.Offset) == Slot)
+        return B.getIntegerType(S.Bits);
+    for (const FloatRef &N : Floats)
+      if (slotOf(N.Param, N.Offset) == Slot)
+        return N.Type == FloatRef::Format::Half     ? mlir::Type(B.getF16Type())
+               : N.Type == FloatRef::Format::BFloat ? B.getBF16Type()
+               : N.Type == FloatRef::Format::Float  ? B.getF32Type()
+                                                    : B.getF64Type();
+    return B.getI64Type();
+  }
+
+  mutable mlir::LLVM::LLVMFuncOp F;
+};
+} // namespace
+
+/// \p D over the parameters of LoadedNumbers.
+static Domain withoutFields(Domain D) {
+  auto Move = [](auto &Ref) { Ref = {slotOf(Ref.Param, Ref.Offset), 0}; };
+  for (DomainBox &Box : D.Boxes) {
+    for (FloatClause &C : Box.Floats)
+      C.Number = {slotOf(C.Number.Param, C.Number.Offset), 0, C.Number.Type};
+    for (NullClause &C : Box.Nulls)
+      Move(C.Pointer);
+    for (Alignment &C : Box.Alignments)
+      Move(C.Pointer);
+    for (PairClause &C : Box.Pairs) {
+      Move(C.A);
+      Move(C.B);
+    }
+  }
+  return D;
+}
+
+void Forms::emitMlir(ArrayRef<Domain> All) {
+  mlir::DialectRegistry Registry;
+  mlir::registerAllToLLVMIRTranslations(Registry);
+  mlir::MLIRContext C(Registry);
+  C.loadDialect<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
+                mlir::LLVM::LLVMDialect, mlir::scf::SCFDialect>();
+  mlir::ImplicitLocOpBuilder B(mlir::UnknownLoc::get(&C), &C);
+  mlir::OwningOpRef<mlir::ModuleOp> M = mlir::ModuleOp::create(B.getLoc());
+  std::vector<ScalarRef> Own;
+  for (const ScalarRef &S : Scalars)
+    Own.push_back({slotOf(S.Param, S.Offset), 0, S.Bits, S.Signed});
+  auto Pointer = mlir::LLVM::LLVMPointerType::get(&C);
+  for (auto [I, D] : enumerate(All)) {
+    B.setInsertionPointToEnd(M->getBody());
+    auto F = mlir::LLVM::LLVMFuncOp::create(
+        B, "m" + std::to_string(I),
+        mlir::LLVM::LLVMFunctionType::get(B.getI32Type(), {Pointer, Pointer}));
+    B.setInsertionPointToStart(F.addEntryBlock(B));
+    BuildVariant V;
+    V.Where = withoutFields(D);
+    mlir::Value In = emitConditions(B, V, Own, LoadedNumbers(F)).Admitted;
+    mlir::LLVM::ReturnOp::create(
+        B, mlir::arith::ExtUIOp::create(B, B.getI32Type(), In).getResult());
+  }
+  mlir::PassManager Passes(&C);
+  Passes.addPass(mlir::createSCFToControlFlowPass());
+  Passes.addPass(mlir::createArithToLLVMConversionPass());
+  Passes.addPass(mlir::createConvertControlFlowToLLVMPass());
+  ASSERT_TRUE(mlir::succeeded(Passes.run(*M)));
+  auto Context = std::make_unique<LLVMContext>();
+  std::unique_ptr<Module> IR = mlir::translateModuleToLLVMIR(*M, *Context);
+  ASSERT_TRUE(IR);
+  IR->setDataLayout(Jit->getDataLayout());
+  cantFail(Jit->addIRModule(
+      orc::ThreadSafeModule(std::move(IR), std::move(Context))));
+  for (size_t I = 0; I < All.size(); ++I)
+    InMlir.push_back(
+        cantFail(Jit->lookup(("m" + Twine(I)).str())).toPtr<Jitted>());
 }
 
 /// The text of a source that is embedded in Eject.
@@ -399,6 +518,7 @@ TEST(DomainForms, AllSayWhatExactArithmeticSays) {
         What += "; p " + utohexstr(exact::bits(L.A, P.Param, P.Offset, 64));
       ASSERT_EQ(contains(All[I], L.B, L.A), Right) << What;
       ASSERT_EQ(Made.emitted(I, L), Right) << What;
+      ASSERT_EQ(Made.mlir(I, L), Right) << What;
       ASSERT_EQ(Made.ejected(I, L), Right) << What;
       // The clause that keeps it out, as the statistics name it.
       std::optional<ClauseRef> Why = clauseOutside(All[I], L.B, L.A);
