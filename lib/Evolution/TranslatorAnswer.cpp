@@ -278,7 +278,7 @@ tunablesIn(const json::Object &Answer, const Kernel &K,
 
 Expected<ModelTranslation>
 translationFrom(const json::Value &Answer, const Kernel &K, StringRef Arch,
-                ArrayRef<LibraryStrategy> Strategies) {
+                ArrayRef<LibraryStrategy> Strategies, SourceLanguage Usual) {
   const json::Object &O = *Answer.getAsObject();
   ModelTranslation T;
   const StringRef Source = *O.getString("source");
@@ -299,6 +299,8 @@ translationFrom(const json::Value &Answer, const Kernel &K, StringRef Arch,
                          K, Arch)
                     .moveInto(T.Code))
     return std::move(E);
+  T.Code.Language =
+      sourceLanguage(O.getString("language").value_or("")).value_or(Usual);
   auto Print = [](const json::Object &Each) {
     return formatv("{0}", json::Value(json::Object(Each))).str();
   };

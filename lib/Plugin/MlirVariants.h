@@ -15,9 +15,6 @@
 
 namespace cupilot {
 
-/// The name of mlir-opt as a compiler, in records.
-inline constexpr llvm::StringLiteral MlirCompiler = "mlir-22";
-
 /// The variant's module in the kernel's context, and the kernel in it.
 struct VariantModule {
   mlir::OwningOpRef<mlir::ModuleOp> M;
