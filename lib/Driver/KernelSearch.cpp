@@ -341,8 +341,8 @@ static Error addSourceBuilds(const SearchProblem &P, StoredKernel &S) {
   for (auto [V, Source] : zip_equal(S.Variants, S.Sources)) {
     if (languageOfFile(V.Source) != P.Language->kind() || !V.Plan)
       continue;
-    Expected<std::string> Mine = P.Language->sourceIdentity(
-        Source, V.Plan->Launches.front().Symbol);
+    Expected<std::string> Mine =
+        P.Language->sourceIdentity(Source, V.Plan->Launches.front().Symbol);
     if (!Mine)
       return Mine.takeError();
     Measurement M = V.Evidence.front();

@@ -118,9 +118,7 @@ llvm::Error resizeMlirBlocks(MlirRewrite &R, const Gene &G) {
   if (!Sizes[0] || Threads > MaxBlockThreads)
     return refuseMlir(G, "a block has 1 to 1024 threads");
   const TeamWork T = teamWork(R.F);
-  if (Operation *Op = T.Block    ? T.Block
-                      : T.Shared ? T.Shared
-                                 : T.Other)
+  if (Operation *Op = T.Block ? T.Block : T.Shared ? T.Shared : T.Other)
     return refuseMlir(G, "the threads of a block work together: " + nameOf(Op));
   if (!R.F.getWorkgroupAttributions().empty())
     return refuseMlir(G, "the threads of a block share memory");
@@ -137,8 +135,8 @@ llvm::Error resizeMlirBlocks(MlirRewrite &R, const Gene &G) {
   if (!Changes)
     return refuseMlir(G, "the launches have such blocks already");
   if (T.Lanes && !WholeWarps)
-    return refuseMlir(G, "the lanes of a warp work together: " +
-                             nameOf(T.Lanes));
+    return refuseMlir(G,
+                      "the lanes of a warp work together: " + nameOf(T.Lanes));
   for (auto [Dim, Size] : llvm::enumerate(Sizes)) {
     if (!Size)
       continue;
@@ -184,20 +182,18 @@ static llvm::Error splitShared(MlirRewrite &R, const Gene &G, int64_t Rows,
     // Accesses name their row; all else would need an array of another type.
     for (Operation *User : llvm::make_early_inc_range(Array.getUsers())) {
       if (auto Load = dyn_cast<memref::LoadOp>(User))
-        Load.getIndicesMutable().assign(
-            [&] {
-              llvm::SmallVector<Value> Indices{Row};
-              llvm::append_range(Indices, Load.getIndices());
-              return Indices;
-            }());
+        Load.getIndicesMutable().assign([&] {
+          llvm::SmallVector<Value> Indices{Row};
+          llvm::append_range(Indices, Load.getIndices());
+          return Indices;
+        }());
       else if (auto Store = dyn_cast<memref::StoreOp>(User);
                Store && Store.getMemRef() == Array)
-        Store.getIndicesMutable().assign(
-            [&] {
-              llvm::SmallVector<Value> Indices{Row};
-              llvm::append_range(Indices, Store.getIndices());
-              return Indices;
-            }());
+        Store.getIndicesMutable().assign([&] {
+          llvm::SmallVector<Value> Indices{Row};
+          llvm::append_range(Indices, Store.getIndices());
+          return Indices;
+        }());
       else
         return refuseMlir(G, "a shared array is used by " + nameOf(User));
     }

@@ -79,8 +79,8 @@ static std::optional<Expr> extentOf(const MlirRewrite &R, unsigned Number,
   if (!Type.getElementType().isIntOrFloat())
     return std::nullopt;
   const std::string Name = "arg" + std::to_string(Number);
-  const int64_t Bytes = int64_t(
-      llvm::divideCeil(Type.getElementTypeBitWidth(), 8));
+  const int64_t Bytes =
+      int64_t(llvm::divideCeil(Type.getElementTypeBitWidth(), 8));
   if (Type.getRank() == 0)
     return Expr::constant(Bytes);
   std::optional<Expr> Size = R.scalar(Name + ".size0"),
@@ -186,9 +186,8 @@ static ValueRange indicesOf(Operation *Op) {
 static bool isOfOwnElement(Operation *Op, scf::ForOp For) {
   ValueRange Indices = indicesOf(Op);
   return !Indices.empty() && Indices.back() == For.getInductionVar() &&
-         llvm::all_of(Indices.drop_back(), [&](Value V) {
-           return For.isDefinedOutsideOfLoop(V);
-         });
+         llvm::all_of(Indices.drop_back(),
+                      [&](Value V) { return For.isDefinedOutsideOfLoop(V); });
 }
 
 /// Whether \p V is gpu.thread_id x.
@@ -351,10 +350,10 @@ static bool ownsItsElements(MlirRewrite &R, const WideLoop &W,
       const auto *Other = llvm::find_if(All, [&](const WideLoop &Each) {
         return Each.For->isAncestor(User);
       });
-      const bool SameOwner =
-          Other != All.end() && Other->Shared && isAlike(Other->For, For) &&
-          isa<memref::LoadOp, memref::StoreOp>(User) &&
-          isOfOwnElement(User, Other->For);
+      const bool SameOwner = Other != All.end() && Other->Shared &&
+                             isAlike(Other->For, For) &&
+                             isa<memref::LoadOp, memref::StoreOp>(User) &&
+                             isOfOwnElement(User, Other->For);
       Fine &= SameOwner || haveBarrierBetween(R.F, For, User);
     }
   });
@@ -387,15 +386,15 @@ static void widen(MlirRewrite &R, const WideLoop &W, int64_t Width) {
         {Width}, cast<MemRefType>(arrayOf(Op).getType()).getElementType());
   };
   auto AlignmentOf = [&](Operation *Op) {
-    return llvm::MaybeAlign(uint64_t(
-        TypeOf(Op).getElementTypeBitWidth() / 8 * uint64_t(Width)));
+    return llvm::MaybeAlign(
+        uint64_t(TypeOf(Op).getElementTypeBitWidth() / 8 * uint64_t(Width)));
   };
   llvm::DenseMap<Operation *, Value> Vectors;
   for (Operation *Op : W.Wide)
     if (isa<memref::LoadOp>(Op))
-      Vectors[Op] = vector::LoadOp::create(B, At, TypeOf(Op), arrayOf(Op),
-                                           AtVector(Op), /*nontemporal=*/false,
-                                           AlignmentOf(Op));
+      Vectors[Op] =
+          vector::LoadOp::create(B, At, TypeOf(Op), arrayOf(Op), AtVector(Op),
+                                 /*nontemporal=*/false, AlignmentOf(Op));
     else
       Vectors[Op] = arith::ConstantOp::create(B, At, B.getZeroAttr(TypeOf(Op)));
   llvm::SmallVector<Value> Carried(New.getRegionIterArgs());
@@ -453,6 +452,31 @@ static void guardVectors(MlirRewrite &R, const WideLoop &W, int64_t Width) {
   }
 }
 
+/// Results of the rounds of \p Loops are joined by other loops and by
+/// exchanges: those must join all of them, as in the launches that are known.
+static llvm::Error fixJoins(MlirRewrite &R, const Gene &G,
+                            llvm::ArrayRef<WideLoop> Loops) {
+  llvm::SetVector<Value> Arguments;
+  R.F.walk([&](Operation *Op) {
+    const bool IsWide = llvm::any_of(
+        Loops, [&](const WideLoop &W) { return W.For->isAncestor(Op); });
+    Operation *Loop = Op->getParentOfType<LoopLikeOpInterface>();
+    if (IsWide || !(Loop || isa<LoopLikeOpInterface, gpu::ShuffleOp>(Op)))
+      return;
+    for (Value V : Op->getOperands())
+      if (V.getType().isIntOrIndex() && R.isArgument(V))
+        Arguments.insert(V);
+  });
+  for (Value V : Arguments) {
+    std::optional<int64_t> Number = R.known(V);
+    if (!Number)
+      return refuseMlir(G, "launches differ in an argument by which threads "
+                           "join their results");
+    R.fix(V, *Number);
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error widenMlirAccesses(MlirRewrite &R, const Gene &G) {
   const int64_t Width = geneNumber(G, "width");
   if (Width != 2 && Width != 4)
@@ -479,8 +503,9 @@ llvm::Error widenMlirAccesses(MlirRewrite &R, const Gene &G) {
   // Vectors are moved past accesses to other arrays.
   bool Stores = false;
   for (WideLoop &W : Loops)
-    Stores |= llvm::any_of(W.For.getBody()->getOperations(),
-                           [](Operation &Op) { return isa<memref::StoreOp>(Op); });
+    Stores |= llvm::any_of(W.For.getBody()->getOperations(), [](Operation &Op) {
+      return isa<memref::StoreOp>(Op);
+    });
   if (Stores) {
     llvm::SmallVector<BlockArgument> Arrays = usedArrays(R);
     for (size_t I = 0; I < Arrays.size(); ++I)
@@ -498,6 +523,11 @@ llvm::Error widenMlirAccesses(MlirRewrite &R, const Gene &G) {
     R.fix(W.For.getLowerBound(), 0);
     R.fix(W.For.getStep(), 1);
   }
+  if (llvm::any_of(Loops, [](const WideLoop &W) {
+        return W.Shared && W.For->getNumResults() > 0;
+      }))
+    if (llvm::Error E = fixJoins(R, G, Loops))
+      return E;
   for (const WideLoop &W : Loops)
     widen(R, W, Width);
   return llvm::Error::success();

@@ -93,6 +93,10 @@ static std::optional<unsigned> argumentNumber(gpu::GPUFuncOp F, Value V) {
   return Argument.getArgNumber();
 }
 
+bool MlirRewrite::isArgument(Value V) const {
+  return argumentNumber(F, V).has_value();
+}
+
 static std::optional<int64_t> constantOf(Value V) {
   llvm::APInt Number;
   if (V.getType().isIntOrIndex() && matchPattern(V, m_ConstantInt(&Number)))
@@ -155,10 +159,21 @@ Value MlirRewrite::fix(Value V, int64_t Number) {
 }
 
 std::optional<int64_t> MlirRewrite::knownBlock(unsigned Dim) const {
+  if (OwnBlock)
+    return (*OwnBlock)[Dim];
   int64_t Number;
   if (!agrees(Expr::dim(BlockX + Dim), Number))
     return std::nullopt;
   return Number;
+}
+
+void MlirRewrite::keepKnownBlock() {
+  std::optional<llvm::ArrayRef<int32_t>> Known = F.getKnownBlockSize();
+  if (!Known || Known->size() != 3)
+    return;
+  OwnBlock = {(*Known)[0], (*Known)[1], (*Known)[2]};
+  for (unsigned Dim = 0; Dim < 3; ++Dim)
+    fixBlock(Dim, (*OwnBlock)[Dim]);
 }
 
 void MlirRewrite::fixBlock(unsigned Dim, int64_t Number) {
@@ -274,6 +289,7 @@ Expected<Translation> translateMlirByRules(const Kernel &K,
               T.text());
         });
   MlirRewrite R(K, Launches, *F);
+  R.keepKnownBlock();
   R.dropUnused();
   for (const auto &Rule : Rules)
     for (const Gene &Each : G) {
@@ -283,9 +299,8 @@ Expected<Translation> translateMlirByRules(const Kernel &K,
         return std::move(E);
       R.dropUnused();
       std::string Messages;
-      ScopedDiagnosticHandler Handler(&C, [&](Diagnostic &D) {
-        Messages += D.str() + "\n";
-      });
+      ScopedDiagnosticHandler Handler(
+          &C, [&](Diagnostic &D) { Messages += D.str() + "\n"; });
       if (failed(verify(**M)))
         return refuseMlir(Each, "the rewritten kernel does not verify: " +
                                     StringRef(Messages).rtrim());

@@ -32,7 +32,7 @@ public:
   Launch L;
   Guard When;
 
-  void require(Expr Zero);                    ///< \p Zero == 0.
+  void require(Expr Zero);                     ///< \p Zero == 0.
   void requireAtLeast(Expr Large, Expr Small); ///< \p Large >= \p Small.
   void requireMultiple(Expr Of, int64_t By);
   /// The integer argument that launches call \p Name, "arg0.size1"; nothing
@@ -42,6 +42,8 @@ public:
   /// \p V as what launches pass: an index argument, the size of a memref
   /// argument, or a constant.
   std::optional<Expr> scalar(mlir::Value V) const;
+  /// Whether \p V is an argument of the kernel.
+  bool isArgument(mlir::Value V) const;
   /// The number that \p V is: a constant, or an argument that all recorded
   /// launches that count have in common.
   std::optional<int64_t> known(mlir::Value V) const;
@@ -51,6 +53,9 @@ public:
   /// The threads of the original's blocks in \p Dim, likewise.
   std::optional<int64_t> knownBlock(unsigned Dim) const;
   void fixBlock(unsigned Dim, int64_t Number);
+  /// Where the kernel says which blocks it has (known_block_size), others have
+  /// no meaning: the guard asks for them.
+  void keepKnownBlock();
   /// What the kernel says of its own blocks, where the sizes change.
   void shapeBlocks(std::array<std::optional<int64_t>, 3> Sizes);
   /// The index of the function's argument \p V that is a memref in device
@@ -73,6 +78,7 @@ public:
   void dropUnused();
 
 private:
+  std::optional<std::array<int64_t, 3>> OwnBlock;
   bool agrees(const Expr &E, int64_t &Value) const;
 };
 

@@ -24,8 +24,8 @@ namespace cupilot {
 namespace {
 /// The journal's own format. Whoever changes a table or what a column holds
 /// raises it: programs that know less then leave the file alone. 2: who found a
-/// rejected candidate wrong is a column of its own. 3: code with open numbers. 4:
-/// what code is written in ("": CUDA C++).
+/// rejected candidate wrong is a column of its own. 3: code with open numbers.
+/// 4: what code is written in ("": CUDA C++).
 constexpr unsigned JournalFormat = 4;
 
 using Clock = std::chrono::steady_clock;

@@ -117,8 +117,8 @@ reviseByModel(Provider &From, const PromptLibrary &Prompts,
     return Text.empty() ? json::Value(nullptr) : quotedFact(Label, Text);
   };
   O["genome"] = R.Genome;
-  O["variant"] = quotedFact(fileName("variant", R.Variant.Language),
-                             R.Variant.Source);
+  O["variant"] =
+      quotedFact(fileName("variant", R.Variant.Language), R.Variant.Source);
   O["plan"] = planWords(R.Variant.Plan, P.K);
   O["guard"] = guardWords(R.Variant.When, P.K);
   O["tunables"] = nullptr;

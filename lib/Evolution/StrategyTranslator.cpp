@@ -212,20 +212,21 @@ json::Object kernelFacts(const PromptKernel &P) {
         N.Strategy.empty() ? json::Value(nullptr) : json::Value(N.Strategy);
     Notes.push_back(std::move(O));
   }
-  return json::Object{{"gpu", P.Gpu},
-                      {"has_card", P.Card != nullptr},
-                      {"card", P.Card ? cardFacts(*P.Card) : json::Array()},
-                      {"has_notes", !P.Notes.empty()},
-                      {"notes", std::move(Notes)},
-                      {"arch", P.Arch},
-                      {"kernel_name", P.K.Name},
-                      {"kernel", quotedFact(fileName("kernel", P.Language), P.K.Slice)},
-                      {"has_mlir", !IsCuda},
-                      {"parameters", std::move(Parameters)},
-                      {"workloads", std::move(Workloads)},
-                      {"has_tunables", !P.Strategies.empty()},
-                      {"unasked", std::move(Unasked)},
-                      {"contract", contractFact(P.K.Contract)}};
+  return json::Object{
+      {"gpu", P.Gpu},
+      {"has_card", P.Card != nullptr},
+      {"card", P.Card ? cardFacts(*P.Card) : json::Array()},
+      {"has_notes", !P.Notes.empty()},
+      {"notes", std::move(Notes)},
+      {"arch", P.Arch},
+      {"kernel_name", P.K.Name},
+      {"kernel", quotedFact(fileName("kernel", P.Language), P.K.Slice)},
+      {"has_mlir", !IsCuda},
+      {"parameters", std::move(Parameters)},
+      {"workloads", std::move(Workloads)},
+      {"has_tunables", !P.Strategies.empty()},
+      {"unasked", std::move(Unasked)},
+      {"contract", contractFact(P.K.Contract)}};
 }
 
 Expected<ModelTranslation>

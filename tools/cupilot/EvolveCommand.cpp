@@ -29,7 +29,8 @@ struct Options : CommandOptions {
   cl::opt<std::string> Input{
       cl::Positional, cl::Optional, In, cl::value_desc("[F.cu|M.mlir|K.mlir]"),
       cl::desc("The CUDA source, a module of MLIR, or a file written by "
-               "cupilot extract -o; without it, the sources of the project that -p names")};
+               "cupilot extract -o; without it, the sources of the project "
+               "that -p names")};
 
   cl::OptionCategory Kernels{"Kernels and builds"};
   cl::opt<std::string> Workloads{
@@ -232,14 +233,14 @@ static Error loadOther(const Options &O, EvolveRequest &R) {
     Expected<GpuDescription> Gpu = describeGpu(R.Gpu);
     if (!Gpu)
       return Gpu.takeError();
-    Expected<std::string> Arch = architectureOn(
-        *Gpu, R.Command.Flags, /*Loaded=*/R.Device == "cpu");
+    Expected<std::string> Arch =
+        architectureOn(*Gpu, R.Command.Flags, /*Loaded=*/R.Device == "cpu");
     if (!Arch)
       return Arch.takeError();
     Pipeline = usualMlirPipeline(*Arch);
   }
-  if (Error E = loadMlirUnitToSearch(O.Input, Pipeline, errs())
-                    .moveInto(R.Other))
+  if (Error E =
+          loadMlirUnitToSearch(O.Input, Pipeline, errs()).moveInto(R.Other))
     return E;
   if (!R.Other && O.Pipeline.getNumOccurrences())
     return usageError("--pipeline is for MLIR modules, and '" + O.Input +
