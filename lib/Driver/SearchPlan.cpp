@@ -253,6 +253,9 @@ Expected<SearchProblem> searchProblem(const EvolveRequest &R,
   }
   BuildCompiler First = compilerOf(K, Unit.Compilers.front());
   P.Flags = First.Flags;
+  // Of variants in CUDA C++; those that the user gave come later.
+  if (P.Language)
+    P.Flags.insert(P.Flags.begin(), "-O2");
   P.Nvcc = First.Nvcc;
   P.Compiler = First.Name;
   P.Seed = R.Seed;
