@@ -231,7 +231,8 @@ static bool isShared(MlirRewrite &R, scf::ForOp For) {
   Value Begin = For.getLowerBound(), Step = For.getStep();
   if (isThread(Begin))
     return R.known(Step) == *Block;
-  if (!isTimesBlock<gpu::GridDimOp>(R, Step, *Block))
+  // What a block has summed up may be its own result: elements stay with it.
+  if (For.getNumResults() > 0 || !isTimesBlock<gpu::GridDimOp>(R, Step, *Block))
     return false;
   if (auto Global = Begin.getDefiningOp<gpu::GlobalIdOp>())
     return Global.getDimension() == gpu::Dimension::x;
