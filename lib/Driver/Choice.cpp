@@ -66,9 +66,17 @@ Expected<WorkloadSet> WorkloadSet::load(StringRef Path) {
   return WorkloadSet{std::move(*All), Folder.empty() ? "." : Folder.str()};
 }
 
+bool fitsParameters(const Workload &W, const Kernel &K) {
+  return !K.Lowered ||
+         equal(W.Args, K.Params,
+               [](const std::vector<uint8_t> &A, const KernelParam &P) {
+                 return A.size() == P.Size;
+               });
+}
+
 /// Programs that nvcc built name static kernels otherwise than clang.
 static bool isOf(const Workload &W, const Kernel &K) {
-  return NvccPtx::isSameKernel(W.Symbol, K.Symbol);
+  return NvccPtx::isSameKernel(W.Symbol, K.Symbol) && fitsParameters(W, K);
 }
 
 bool WorkloadSet::launches(const Kernel &K) const {

@@ -10,6 +10,7 @@
 #include "cupilot/Compile/Ptx.h"
 #include "cupilot/CpuDevice/PtxModule.h"
 #include "cupilot/Dialect/ModuleFile.h"
+#include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/KeepVariant.h"
 #include "cupilot/Driver/UnitToJudge.h"
 #include "cupilot/Evaluation/Described.h"
@@ -64,16 +65,8 @@ static Expected<std::vector<Workload>> workloadsOf(const Kernel &K,
     Expected<std::vector<Workload>> All = loadWorkloads(R.Workloads);
     if (!All)
       return All.takeError();
-    // Of kernels of one name in several modules, some have other arguments.
-    auto Fits = [&](const Workload &W) {
-      return !K.Lowered ||
-             equal(W.Args, K.Params,
-                   [](const std::vector<uint8_t> &A, const KernelParam &P) {
-                     return A.size() == P.Size;
-                   });
-    };
     for (Workload &W : *All)
-      if (W.Symbol == K.Symbol && Fits(W))
+      if (W.Symbol == K.Symbol && fitsParameters(W, K))
         Result.push_back(std::move(W));
     if (Result.empty())
       return usageError("'" + R.Workloads + "' has no launch of '" + K.Name +

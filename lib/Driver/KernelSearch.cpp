@@ -79,6 +79,8 @@ Expected<std::vector<SeedGenome>>
 KernelSearches::seedsFor(const SearchProblem &P) {
   if (R.Models ? !R.Models->Retrieval : R.Like.empty())
     return std::vector<SeedGenome>();
+  if (P.Language && R.Like.empty()) // The shipped examples are CUDA.
+    return std::vector<SeedGenome>();
   Expected<KernelEmbedder> Embedder = KernelEmbedder::load(
       sharedFile("retrieval/vocabulary.json", "lib/Retrieval/vocabulary.json"));
   if (!Embedder)
@@ -262,6 +264,14 @@ Expected<std::vector<KernelSearches::Built>>
 KernelSearches::buildsOf(SearchedUnit &Unit, const Kernel &K,
                          const std::string &Arch) {
   std::vector<Built> Builds;
+  if (Unit.Other) {
+    for (auto [Known, Identity] :
+         zip_equal(Unit.Other->Kernels, Unit.Other->Identities))
+      if (Known.Name == K.Name)
+        Builds.push_back({Unit.Compilers.front(), Identity});
+    Builds.front().By.Arch = Arch;
+    return Builds;
+  }
   for (const BuildCompiler &Each : Unit.Compilers) {
     Built B{compilerOf(K, Each), ""};
     B.By.Arch = Arch;
@@ -319,6 +329,32 @@ Error KernelSearches::addBuilds(SearchedUnit &Other, const Kernel &K,
   return Error::success();
 }
 
+/// Builds may read the kernel's own text, before code is made of it: they know
+/// kernel and variants by that, and the evidence is the same.
+static Error addSourceBuilds(const SearchProblem &P, StoredKernel &S) {
+  if (!P.Language)
+    return Error::success();
+  Expected<BuildEntry> Own =
+      P.Language->sourceBuild(S.K.Slice, S.K.Symbol, P.Arch);
+  if (!Own)
+    return Own.takeError();
+  for (auto [V, Source] : zip_equal(S.Variants, S.Sources)) {
+    if (languageOfFile(V.Source) != P.Language->kind() || !V.Plan)
+      continue;
+    Expected<std::string> Mine =
+        P.Language->sourceIdentity(Source, V.Plan->Launches.front().Symbol);
+    if (!Mine)
+      return Mine.takeError();
+    Measurement M = V.Evidence.front();
+    M.Compiler = Own->Compiler;
+    M.Digest = std::move(*Mine);
+    M.Original.clear();
+    V.Evidence.push_back(std::move(M));
+  }
+  S.Builds.push_back(std::move(*Own));
+  return Error::success();
+}
+
 /// All that a search leaves in the store: its statistics, what a GPU said,
 /// and the variants that were accepted.
 Error KernelSearches::store(const SearchProblem &P, ArrayRef<Built> Builds,
@@ -355,6 +391,8 @@ Error KernelSearches::store(const SearchProblem &P, ArrayRef<Built> Builds,
           });
         }))
       S.Builds.push_back({B.By.Name, B.By.Arch, B.Identity});
+  if (Error E = addSourceBuilds(P, S))
+    return E;
   if (Error E = Store.keepWorkloads(S, P.Workloads, P.DataFolder))
     return E;
   if (Error E = supersede(Result, Update))

@@ -42,7 +42,8 @@ static Expected<std::vector<Kernel>> kernelsOfFile(const EvolveRequest &R,
   // Identities are compared for each kernel, so slices need no other proof.
   size_t All = 0;
   Expected<std::vector<Kernel>> Kernels =
-      R.isModule()
+      R.Other ? Expected<std::vector<Kernel>>(R.Other->Kernels)
+      : R.isModule()
           ? loadKernels(R.Input)
           : extractKernels(R.Input, R.Command.Flags,
                            {.VerifySlices = false, .Wanted = [&](auto &K) {
@@ -67,11 +68,18 @@ static Expected<std::vector<Kernel>> kernelsOfFile(const EvolveRequest &R,
   return Kernels;
 }
 
+/// Of another language than CUDA C++, one compiler makes code.
+static Expected<std::vector<BuildCompiler>> compilersOf(const EvolveRequest &R,
+                                                        raw_ostream &Log) {
+  if (R.Other)
+    return std::vector<BuildCompiler>{{R.Other->Compiler, R.Command.Flags}};
+  return buildCompilers(R.Command, R.Compilers, Log);
+}
+
 static Expected<SearchPlan> planFile(const EvolveRequest &R,
                                      const WorkloadSet &Recorded,
                                      raw_ostream &Log) {
-  Expected<std::vector<BuildCompiler>> Compilers =
-      buildCompilers(R.Command, R.Compilers, Log);
+  Expected<std::vector<BuildCompiler>> Compilers = compilersOf(R, Log);
   if (!Compilers)
     return Compilers.takeError();
   Expected<std::vector<Kernel>> Kernels = kernelsOfFile(R, Recorded, Log);
@@ -83,6 +91,7 @@ static Expected<SearchPlan> planFile(const EvolveRequest &R,
           .emplace_back(std::make_unique<SearchedUnit>(
               R.isModule() ? "" : R.Input, R.Command, std::move(*Compilers)))
           .get();
+  Unit->Other = R.Other;
   for (Kernel &K : *Kernels) {
     const double Share = Recorded.shareOf(K);
     std::string Name = K.Name;
@@ -234,8 +243,19 @@ Expected<SearchProblem> searchProblem(const EvolveRequest &R,
   if (!Arch)
     return Arch.takeError();
   P.Arch = std::move(*Arch);
+  if (Unit.Other) {
+    if (P.Arch != Unit.Other->Arch)
+      return usageError("the pipeline makes code for " + Unit.Other->Arch +
+                            ", and the search is for " + P.Arch,
+                        "name the GPU with --gpu, or change the pipeline's "
+                        "cubin-chip");
+    P.Language = Unit.Other->Language;
+  }
   BuildCompiler First = compilerOf(K, Unit.Compilers.front());
   P.Flags = First.Flags;
+  // Of variants in CUDA C++; those that the user gave come later.
+  if (P.Language)
+    P.Flags.insert(P.Flags.begin(), "-O2");
   P.Nvcc = First.Nvcc;
   P.Compiler = First.Name;
   P.Seed = R.Seed;

@@ -11,6 +11,7 @@
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Driver/SearchStories.h"
 #include "cupilot/Evolution/Prophecy.h"
+#include "cupilot/Model/Compiler.h"
 #include "cupilot/Model/DomainText.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Report/Report.h"
@@ -195,8 +196,14 @@ static Error show(const StoredKernel &S, const ReportRequest &R, Journal *J,
   if (J)
     if (Error E = addCandidates(S, *J, All))
       return E;
+  const bool IsMlir = any_of(S.Builds, [](const BuildEntry &B) {
+    return compilerKind(B.Compiler) == CompilerKind::Mlir;
+  });
   Expected<std::unique_ptr<Prophecy>> Made =
-      Prophecy::create(P, Facts.C, GpuLaunches::Counted);
+      IsMlir ? Expected<std::unique_ptr<Prophecy>>(findingError(
+                   "it is MLIR, and the store does not have the pipeline that "
+                   "makes code of it"))
+             : Prophecy::create(P, Facts.C, GpuLaunches::Counted);
   Expected<CodeFigures> Original =
       Made ? (*Made)->original() : Expected<CodeFigures>(Made.takeError());
   bool Counted = bool(Original);

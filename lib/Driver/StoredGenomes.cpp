@@ -65,7 +65,8 @@ Expected<HandshakeResult> GenomeReader::read(const Variant &V,
   P.Gpu = gpuOfArch(Arch);
   Candidate C;
   C.Ptx = std::move(*Ptx);
-  C.Record.Code = Translation{Source.str(), *V.Plan, *V.When};
+  C.Record.Code =
+      Translation{Source.str(), *V.Plan, *V.When, languageOfFile(V.Source)};
   return shakeHands(V.Genes, nullptr, {P, Original, C}, Library);
 }
 

@@ -479,7 +479,9 @@ Error KernelVerifier::run() {
   if (any_of(S.Builds, [](const BuildEntry &B) {
         return compilerKind(B.Compiler) == CompilerKind::Mlir;
       })) {
-    say(S.K.Name + ": left as it is: the gate judges CUDA, and this is MLIR");
+    say(S.K.Name + ": left as it is: it is MLIR, and the store does not have "
+                   "the pipeline that makes code of it; cupilot evolve "
+                   "--from-store judges its variants again");
     return Error::success();
   }
   bool Readable = true;

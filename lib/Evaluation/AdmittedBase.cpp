@@ -79,7 +79,7 @@ OriginalRuns::admittedCase(size_t Index, DomainCases::Admission Admits) {
         Now = *Less;
         Smaller = true;
       }
-    if (E.Scalar && Smaller)
+    if (E.Scalar && Smaller && Value > 0)
       tightenGrid(Best, Value, readScalar(Best, *E.Scalar), Admits);
   }
   if (Now >= LargestCost)

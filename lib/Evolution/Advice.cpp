@@ -253,7 +253,9 @@ void Adviser::addMetrics(KernelAdvice &A) const {
 Expected<KernelAdvice> adviseOn(const SearchProblem &P,
                                 const CandidateEvaluator &Evaluator,
                                 const Ceilings &C) {
-  Expected<std::string> Ptx = generatePtx(Evaluator.originalBitcode(), P.Arch);
+  Expected<std::string> Ptx =
+      P.Language ? Expected<std::string>(Evaluator.originalPtx().str())
+                 : generatePtx(Evaluator.originalBitcode(), P.Arch);
   if (!Ptx)
     return Ptx.takeError();
   Expected<KernelResources> R =

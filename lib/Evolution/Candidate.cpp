@@ -31,6 +31,7 @@ using namespace llvm;
 namespace cupilot {
 
 CandidateEvaluator::~CandidateEvaluator() = default;
+KernelLanguage::~KernelLanguage() = default;
 
 namespace {
 /// Of a workload; nothing where the guard keeps it out.
@@ -87,6 +88,8 @@ private:
   Error identify(Candidate &C, std::string &NoIdentity) const;
   std::vector<std::optional<ExecutionCounts>>
   workOf(const GateVerdict &V) const;
+  Error compileByClang();
+  Error compileByLanguage();
   Error makeGate();
   Error makeGate(ArrayRef<Workload> Some);
   /// The gate's index of a workload that it has.
@@ -158,11 +161,39 @@ Error Evaluator::makeGate() {
   return Some.empty() ? Error::success() : makeGate(Some);
 }
 
-Error Evaluator::initialise() {
+/// What is wrong with a text that was not compiled.
+static std::string failureOf(const CompiledText &Text) {
+  return Text.Findings.empty() ? Text.Message : Text.Findings.front().Message;
+}
+
+/// The original by the language that it is written in.
+Error Evaluator::compileByLanguage() {
+  Expected<CompiledText> Text = P.Language->compile(P.K.Slice);
+  if (!Text)
+    return Text.takeError();
+  if (Text->Fate != TextFate::Compiles)
+    return findingError("the kernel's slice cannot be judged: " +
+                        failureOf(*Text));
+  Expected<NvccCode> Own = codeOfPtx(Text->Ptx, P.K.Symbol);
+  if (!Own)
+    return Own.takeError();
+  Bitcode = std::move(Text->Bitcode);
+  Built = std::move(Own->Bitcode);
+  Ptx = std::move(Own->Ptx);
+  return Error::success();
+}
+
+Error Evaluator::compileByClang() {
   Expected<std::string> Code = compileTextToBitcode(P.K.Slice, P.Arch, P.Flags);
   if (!Code)
     return Code.takeError();
   Bitcode = std::move(*Code);
+  return Error::success();
+}
+
+Error Evaluator::initialise() {
+  if (Error E = P.Language ? compileByLanguage() : compileByClang())
+    return E;
   Expected<OriginalCode> Known = OriginalCode::ofBitcode(Bitcode);
   if (!Known)
     return Known.takeError();
@@ -175,8 +206,9 @@ Error Evaluator::initialise() {
       return Own.takeError();
     Built = std::move(Own->Bitcode);
     Ptx = std::move(Own->Ptx);
-  } else if (Error E = generatePtx(Bitcode, P.Arch).moveInto(Ptx)) {
-    return E;
+  } else if (!P.Language) {
+    if (Error E = generatePtx(Bitcode, P.Arch).moveInto(Ptx))
+      return E;
   }
   Digest = deviceCodeDigest(Ptx);
   Expected<KernelResources> R = planResources(Ptx, P.K.Symbol, P.Arch, P.Flags);
@@ -279,7 +311,9 @@ Expected<bool> Evaluator::isAdmitted(const Translation &T) const {
 }
 
 Expected<Translation> Evaluator::translate(const Genome &G) const {
-  Expected<Translation> T = translateByRules(P.K, G, P.Flags);
+  Expected<Translation> T = P.Language
+                                ? P.Language->translate(P.K, P.Workloads, G)
+                                : translateByRules(P.K, G, P.Flags);
   if (!T)
     return T;
   Expected<bool> Admitted = isAdmitted(*T);
@@ -323,6 +357,16 @@ static Error buildByNvcc(const SearchProblem &P, Candidate &C) {
   return Error::success();
 }
 
+/// Of the PTX that the kernel's language made.
+static Error buildOfPtx(Candidate &C) {
+  Expected<NvccCode> Mine = codeOfPtx(C.Ptx, C.Record.Code->Plan.symbols());
+  if (!Mine)
+    return Mine.takeError();
+  C.Built = std::move(Mine->Bitcode);
+  C.Identity = std::move(Mine->Identity);
+  return Error::success();
+}
+
 Expected<Candidate> compileCandidate(const SearchProblem &P,
                                      const OriginalCode &Original,
                                      TextCompiler &Compiler, const Genome &G,
@@ -331,8 +375,17 @@ Expected<Candidate> compileCandidate(const SearchProblem &P,
   C.Record.Genome = C.Record.Carried = genomeText(G);
   Translation &Code = C.Record.Code.emplace(std::move(T));
   Code.When.Arch = P.Arch;
+  const bool IsCuda = Code.Language == SourceLanguage::Cuda;
+  if (!IsCuda && (!P.Language || P.Language->kind() != Code.Language)) {
+    C.Record.end(CandidateOutcome::CompileError,
+                 "variants of this kernel are not written in " +
+                     wordOf(Code.Language).str());
+    return C;
+  }
   Expected<CompiledText> Text =
-      Compiler.compile({Code.Source, P.Arch, "variant.cu", P.Flags, Original});
+      IsCuda ? Compiler.compile(
+                   {Code.Source, P.Arch, "variant.cu", P.Flags, Original})
+             : P.Language->compile(Code.Source);
   if (!Text)
     return Text.takeError();
   switch (Text->Fate) {
@@ -364,8 +417,9 @@ Expected<Candidate> compileCandidate(const SearchProblem &P,
       return std::move(Other);
     return C;
   }
-  if (P.Nvcc) {
-    if (Error E = absorb(buildByNvcc(P, C), C, CandidateOutcome::CompileError))
+  if (P.Nvcc || !IsCuda) {
+    if (Error E = absorb(IsCuda ? buildByNvcc(P, C) : buildOfPtx(C), C,
+                         CandidateOutcome::CompileError))
       return std::move(E);
     if (C.Record.Outcome != CandidateOutcome::Unjudged)
       return C;
@@ -381,7 +435,7 @@ Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
 /// Fills in Canonical, or why there is no identity.
 Error Evaluator::identify(Candidate &C, std::string &NoIdentity) const {
   CandidateEvidence &Evidence = *C.Record.Evidence;
-  if (P.Nvcc) {
+  if (!C.Identity.empty()) {
     Evidence.Canonical = C.Identity;
     return Error::success();
   }

@@ -394,7 +394,8 @@ static Expected<Candidate> candidateIn(const std::string &Path,
                                        const json::Object &O) {
   std::optional<Genome> G = parseGenome(textIn(O, "genome"));
   std::optional<Translation> T =
-      readCode(textIn(O, "source"), textIn(O, "plan"), textIn(O, "guard"));
+      readCode(textIn(O, "source"), textIn(O, "plan"), textIn(O, "guard"),
+               textIn(O, "language"));
   if (!G || !T)
     return damaged(Path);
   Expected<Candidate> C = Evaluator.prepare(*G, std::move(*T));

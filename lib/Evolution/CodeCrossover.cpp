@@ -28,7 +28,8 @@ crossCodeByModel(Provider &From, const PromptLibrary &Prompts,
                         : wordOf(Parent.Outcome).str()},
         {"plan", planWords(Parent.Code.Plan, P.K)},
         {"guard", guardWords(Parent.Code.When, P.K)},
-        {"source", quotedFact("variant.cu", Parent.Code.Source)}});
+        {"source", quotedFact(fileName("variant", Parent.Code.Language),
+                              Parent.Code.Source)}});
   O["parents"] = std::move(List);
   O["has_facts"] = !Facts.empty();
   O["facts"] = textFacts(Facts);

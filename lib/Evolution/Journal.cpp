@@ -25,7 +25,8 @@ namespace {
 /// The journal's own format. Whoever changes a table or what a column holds
 /// raises it: programs that know less then leave the file alone. 2: who found a
 /// rejected candidate wrong is a column of its own. 3: code with open numbers.
-constexpr unsigned JournalFormat = 3;
+/// 4: what code is written in ("": CUDA C++).
+constexpr unsigned JournalFormat = 4;
 
 using Clock = std::chrono::steady_clock;
 /// How long another process may hold the file.
@@ -123,7 +124,7 @@ static constexpr const char *MakeTables =
     "  reason TEXT, device TEXT, ratio REAL, source TEXT, plan TEXT,"
     "  guard TEXT, evidence TEXT, carried TEXT NOT NULL DEFAULT '',"
     "  made TEXT NOT NULL DEFAULT '', finding TEXT NOT NULL DEFAULT '',"
-    "  tunable TEXT NOT NULL DEFAULT '',"
+    "  tunable TEXT NOT NULL DEFAULT '', language TEXT NOT NULL DEFAULT '',"
     "  UNIQUE(run, genome));"
     "CREATE TABLE IF NOT EXISTS batch("
     "  run TEXT, step TEXT, id TEXT, results TEXT,"
@@ -185,7 +186,7 @@ Error Journal::upgrade() {
       There.insert(Query.text(0));
   }
   std::string Sql;
-  for (const char *Name : {"carried", "made", "finding", "tunable"})
+  for (const char *Name : {"carried", "made", "finding", "tunable", "language"})
     if (!There.count(Name))
       Sql += std::string("ALTER TABLE candidate ADD COLUMN ") + Name +
              " TEXT NOT NULL DEFAULT '';";
@@ -249,7 +250,7 @@ Error Journal::saveBatch(StringRef Run, StringRef Step, const BatchRecord &B) {
 
 static constexpr const char *SelectCandidate =
     "SELECT genome, outcome, reason, device, ratio, source, plan, guard, "
-    "evidence, carried, made, finding, tunable"
+    "evidence, carried, made, finding, tunable, language"
     " FROM candidate WHERE run=?";
 
 static Error broken(StringRef Genome) {
@@ -269,7 +270,7 @@ static Expected<CandidateRecord> readCandidate(const Statement &Row) {
   R.Ratio = Row.number(4);
   R.Carried = Row.text(9);
   if (!Plan.empty())
-    R.Code = readCode(Row.text(5), Plan, Guard);
+    R.Code = readCode(Row.text(5), Plan, Guard, Row.text(13));
   if (!Evidence.empty())
     R.Evidence = readEvidence(Evidence);
   if (!Made.empty())
@@ -315,15 +316,16 @@ Error Journal::save(StringRef Run, const CandidateRecord &C) {
   Statement Insert(Db.get(),
                    "INSERT INTO candidate(run, genome, outcome, reason,"
                    " device, ratio, source, plan, guard, evidence, carried,"
-                   " made, finding, tunable)"
-                   " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+                   " made, finding, tunable, language)"
+                   " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
                    " ON CONFLICT(run, genome) DO UPDATE SET"
                    " outcome=excluded.outcome, reason=excluded.reason,"
                    " device=excluded.device, ratio=excluded.ratio,"
                    " source=excluded.source, plan=excluded.plan,"
                    " guard=excluded.guard, evidence=excluded.evidence,"
                    " carried=excluded.carried, made=excluded.made,"
-                   " finding=excluded.finding, tunable=excluded.tunable");
+                   " finding=excluded.finding, tunable=excluded.tunable,"
+                   " language=excluded.language");
   Insert.bind(Run).bind(C.Genome).bind(wordOf(C.Outcome)).bind(reasonText(C));
   Insert.bind(C.DeviceDigest).bind(C.Ratio);
   Insert.bind(C.Code ? C.Code->Source : "");
@@ -332,6 +334,8 @@ Error Journal::save(StringRef Run, const CandidateRecord &C) {
   Insert.bind(C.Evidence ? evidenceText(*C.Evidence) : "").bind(C.Carried);
   Insert.bind(C.Made ? historyText(*C.Made) : "").bind(findingText(C.Reason));
   Insert.bind(openText(C.Open));
+  const bool IsCuda = !C.Code || C.Code->Language == SourceLanguage::Cuda;
+  Insert.bind(IsCuda ? "" : wordOf(C.Code->Language));
   if (Insert.step() != SQLITE_DONE)
     return failure("cannot be written");
   return Error::success();

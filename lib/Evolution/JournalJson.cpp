@@ -58,9 +58,14 @@ std::string planText(const LaunchPlan &Plan) { return print(toJSON(Plan)); }
 std::string guardText(const Guard &When) { return print(toJSON(When)); }
 
 std::optional<Translation> readCode(StringRef Source, StringRef Plan,
-                                    StringRef Guard) {
+                                    StringRef Guard, StringRef Language) {
   Translation T;
   T.Source = Source.str();
+  std::optional<SourceLanguage> Written =
+      Language.empty() ? SourceLanguage::Cuda : sourceLanguage(Language);
+  if (!Written)
+    return std::nullopt;
+  T.Language = *Written;
   json::Path::Root Root;
   std::optional<json::Value> PlanJson = parse(Plan), GuardJson = parse(Guard);
   if (!PlanJson || !GuardJson || !fromJSON(*PlanJson, T.Plan, Root) ||

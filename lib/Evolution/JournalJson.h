@@ -19,8 +19,9 @@ namespace cupilot {
 
 std::string planText(const LaunchPlan &Plan);
 std::string guardText(const Guard &When);
-std::optional<Translation>
-readCode(llvm::StringRef Source, llvm::StringRef Plan, llvm::StringRef Guard);
+std::optional<Translation> readCode(llvm::StringRef Source,
+                                    llvm::StringRef Plan, llvm::StringRef Guard,
+                                    llvm::StringRef Language);
 
 std::optional<CandidateEvidence> readEvidence(llvm::StringRef Text);
 

@@ -117,7 +117,8 @@ reviseByModel(Provider &From, const PromptLibrary &Prompts,
     return Text.empty() ? json::Value(nullptr) : quotedFact(Label, Text);
   };
   O["genome"] = R.Genome;
-  O["variant"] = quotedFact("variant.cu", R.Variant.Source);
+  O["variant"] =
+      quotedFact(fileName("variant", R.Variant.Language), R.Variant.Source);
   O["plan"] = planWords(R.Variant.Plan, P.K);
   O["guard"] = guardWords(R.Variant.When, P.K);
   O["tunables"] = nullptr;
@@ -139,7 +140,8 @@ reviseByModel(Provider &From, const PromptLibrary &Prompts,
   auto Check = [&](const json::Value &V) {
     return givesUp(V)
                ? Error::success()
-               : translationFrom(V, P.K, P.Arch, P.Strategies).takeError();
+               : translationFrom(V, P.K, P.Arch, P.Strategies, P.Language)
+                     .takeError();
   };
   Expected<StructuredAnswer> A = askStructured(
       From, Prompts, {"kernel-revisor", O, Step.str(), 16384, Check}, Counts);
@@ -150,7 +152,7 @@ reviseByModel(Provider &From, const PromptLibrary &Prompts,
     return std::nullopt;
   }
   Expected<ModelTranslation> T =
-      translationFrom(A->Value, P.K, P.Arch, P.Strategies);
+      translationFrom(A->Value, P.K, P.Arch, P.Strategies, P.Language);
   if (!T)
     return T.takeError();
   T->Prompt = A->Prompt;

@@ -98,7 +98,9 @@ private:
 /// With what is known of the strategies \p InPlay.
 PromptKernel ModelMaker::kernel(const Genome &InPlay) const {
   PromptKernel Of{P.K, P.Gpu.Name, P.Arch, P.Workloads, &P.Gpu, {}};
-  if (Options.Tunables)
+  if (P.Language)
+    Of.Language = P.Language->kind();
+  else if (Options.Tunables) // In CUDA C++, they are constants before it.
     Of.Strategies = Library;
   for (const LibraryStrategy &S : Library)
     if (!S.Notes.empty() && any_of(InPlay, [&](const Gene &G) {
@@ -129,6 +131,7 @@ PromptParent ModelMaker::promptOf(const CandidateRecord &R) const {
       guardWords(Code.When, P.K),
       Code.Source,
       {}};
+  Parent.Language = Code.Language;
   if (R.Open && Options.Tunables) {
     Parent.Plan = R.Open->Plan;
     Parent.Guard = R.Open->Guard;
@@ -427,6 +430,10 @@ Error ModelMaker::checkUsable(ArrayRef<Item *> Asked) {
 Error ModelMaker::readOriginal() {
   if (!OriginalPtx.empty())
     return Error::success();
+  if (P.Language) {
+    OriginalPtx = Evaluator.originalPtx().str();
+    return Error::success();
+  }
   return generatePtx(Evaluator.originalBitcode(), P.Arch).moveInto(OriginalPtx);
 }
 

@@ -72,6 +72,29 @@ Expected<NvccCode> nvccCodeOf(const NvccPtx &Ptx, const NvccUse &Use,
   return Code;
 }
 
+Expected<NvccCode> codeOfPtx(StringRef Text, ArrayRef<std::string> Symbols) {
+  Expected<NvccPtx> Ptx = NvccPtx::parse(Text.str());
+  if (!Ptx)
+    return Ptx.takeError();
+  std::vector<KernelIdentity> Kernels;
+  for (const std::string &Symbol : Symbols) {
+    if (!is_contained(Ptx->kernels(), Symbol))
+      return findingError("its PTX has no kernel '" + Symbol + "'");
+    Kernels.push_back(Ptx->identify(Symbol));
+    if (Kernels.back().Digest.empty())
+      return make_error<BuildError>(*Kernels.back().Refusal);
+  }
+  NvccCode Code;
+  Code.Identity = digestOfPlan(Kernels);
+  Code.Ptx = Text.str();
+  Expected<std::string> Whole = bitcodeOfPtx(Text);
+  if (!Whole)
+    return Whole.takeError();
+  if (Error E = onlyKernels(*Whole, Symbols).moveInto(Code.Bitcode))
+    return std::move(E);
+  return Code;
+}
+
 Expected<NvccCode> compileByNvcc(const NvccUse &Use, StringRef Text,
                                  StringRef Arch, StringRef Source,
                                  ArrayRef<std::string> Symbols,

@@ -67,6 +67,8 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
     B.add(Flag);
   if (P.Nvcc)
     B.add(P.Compiler);
+  if (P.Language)
+    B.add(P.Compiler).add(P.Language->key());
   B.add(CUPILOT_VERSION);
   mlir::MLIRContext C;
   mlir::OwningOpRef<mlir::ModuleOp> M = createModule(C);
@@ -178,7 +180,8 @@ Error SearchLoop::begin() {
       return E;
   } else {
     this->Library = libraryStrategies(Population->getOperation());
-    for (StringRef Name : ruleStrategies())
+    for (StringRef Name :
+         Problem.Language ? Problem.Language->strategies() : ruleStrategies())
       Strategies.push_back(Name.str());
     Maker = makeRuleMaker(*Evaluator, Options.Jobs, Options.TellRefused);
   }
@@ -297,6 +300,8 @@ std::vector<ProposedGenome> SearchLoop::take(ManagerAnswer Said,
 Error SearchLoop::choose(CallLog &From) {
   const AgentOptions &A = *Options.Agents;
   PromptKernel Of{Problem.K, Problem.Gpu.Name, Problem.Arch, Problem.Workloads};
+  if (Problem.Language)
+    Of.Language = Problem.Language->kind();
   ChoiceRequest R = choice(Of, nullptr);
   std::vector<LibraryStrategy> Narrow;
   std::string Prefix = stepPrefix(Problem.K);
@@ -474,6 +479,8 @@ Error SearchLoop::askAgents(Provider &From, unsigned Generation,
                             std::vector<ProposedGenome> &Proposed) {
   const AgentOptions &A = *Options.Agents;
   PromptKernel Of{Problem.K, Problem.Gpu.Name, Problem.Arch, Problem.Workloads};
+  if (Problem.Language)
+    Of.Language = Problem.Language->kind();
   Standing S = standing(Generation);
   ChoiceRequest R = choice(Of, &S);
   const std::string Prefix = stepPrefix(Problem.K),
@@ -1162,7 +1169,7 @@ Expected<SearchResult> SearchLoop::collect() {
     if (!*Where)
       continue;
     V.Where = std::move(*Where);
-    V.Source = V.Name + ".cu";
+    V.Source = V.Name + extensionOf(R.Code->Language).str();
     V.Digest = digest(R.Code->Source);
     V.Fitness = R.Ratio;
     V.Outcome = R.Outcome;

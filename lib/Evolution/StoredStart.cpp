@@ -35,6 +35,7 @@ storedVariants(const Kernel &K, const ProjectStore &Store, StringRef Arch) {
         continue;
       SubmittedVariant Each;
       Each.Code.Source = std::move(Source);
+      Each.Code.Language = languageOfFile(V.Source);
       if (V.Plan)
         Each.Code.Plan = *V.Plan;
       if (V.When)

@@ -175,6 +175,10 @@ static json::Array cardFacts(const GpuDescription &G) {
   return Facts;
 }
 
+std::string fileName(StringRef Name, SourceLanguage L) {
+  return (Name + extensionOf(L)).str();
+}
+
 json::Object kernelFacts(const PromptKernel &P) {
   std::vector<std::string> Names = scalarNames(P.K);
   json::Array Parameters, Workloads;
@@ -192,6 +196,12 @@ json::Object kernelFacts(const PromptKernel &P) {
     Workloads.push_back(
         json::Object{{"weight", formatv("{0:P0}", W.Weight).str()},
                      {"text", workloadText(P.K, W)}});
+  const bool IsCuda = P.Language == SourceLanguage::Cuda;
+  json::Array Unasked;
+  if (P.Strategies.empty())
+    Unasked.push_back("tunables");
+  if (IsCuda)
+    Unasked.push_back("language");
   json::Array Notes;
   for (const PromptNote &N : P.Notes) {
     json::Array Lines; // A fact is a line.
@@ -202,20 +212,21 @@ json::Object kernelFacts(const PromptKernel &P) {
         N.Strategy.empty() ? json::Value(nullptr) : json::Value(N.Strategy);
     Notes.push_back(std::move(O));
   }
-  return json::Object{{"gpu", P.Gpu},
-                      {"has_card", P.Card != nullptr},
-                      {"card", P.Card ? cardFacts(*P.Card) : json::Array()},
-                      {"has_notes", !P.Notes.empty()},
-                      {"notes", std::move(Notes)},
-                      {"arch", P.Arch},
-                      {"kernel_name", P.K.Name},
-                      {"kernel", quotedFact("kernel.cu", P.K.Slice)},
-                      {"parameters", std::move(Parameters)},
-                      {"workloads", std::move(Workloads)},
-                      {"has_tunables", !P.Strategies.empty()},
-                      {"unasked", P.Strategies.empty() ? json::Array{"tunables"}
-                                                       : json::Array()},
-                      {"contract", contractFact(P.K.Contract)}};
+  return json::Object{
+      {"gpu", P.Gpu},
+      {"has_card", P.Card != nullptr},
+      {"card", P.Card ? cardFacts(*P.Card) : json::Array()},
+      {"has_notes", !P.Notes.empty()},
+      {"notes", std::move(Notes)},
+      {"arch", P.Arch},
+      {"kernel_name", P.K.Name},
+      {"kernel", quotedFact(fileName("kernel", P.Language), P.K.Slice)},
+      {"has_mlir", !IsCuda},
+      {"parameters", std::move(Parameters)},
+      {"workloads", std::move(Workloads)},
+      {"has_tunables", !P.Strategies.empty()},
+      {"unasked", std::move(Unasked)},
+      {"contract", contractFact(P.K.Contract)}};
 }
 
 Expected<ModelTranslation>
@@ -224,14 +235,15 @@ askForCode(Provider &From, const PromptLibrary &Prompts, StringRef Prompt,
            AnswerCounts *Counts) {
   // What the schema cannot say, the repair round shall hear, too.
   auto Check = [&](const json::Value &V) {
-    return translationFrom(V, P.K, P.Arch, P.Strategies).takeError();
+    return translationFrom(V, P.K, P.Arch, P.Strategies, P.Language)
+        .takeError();
   };
   Expected<StructuredAnswer> A = askStructured(
       From, Prompts, {Prompt, Facts, Step.str(), 16384, Check}, Counts);
   if (!A)
     return A.takeError();
   Expected<ModelTranslation> T =
-      translationFrom(A->Value, P.K, P.Arch, P.Strategies);
+      translationFrom(A->Value, P.K, P.Arch, P.Strategies, P.Language);
   if (!T)
     return T.takeError();
   T->Prompt = A->Prompt;
@@ -239,7 +251,7 @@ askForCode(Provider &From, const PromptLibrary &Prompts, StringRef Prompt,
   return T;
 }
 
-static json::Object parentFacts(const PromptParent &P, StringRef File) {
+static json::Object parentFacts(const PromptParent &P, StringRef Name) {
   return json::Object{
       {"parent_genome",
        P.Genome.empty() ? json::Value(nullptr) : json::Value(P.Genome)},
@@ -249,7 +261,7 @@ static json::Object parentFacts(const PromptParent &P, StringRef File) {
       {"parent_tunables",
        P.Tunables.empty() ? json::Value(nullptr) : json::Value(P.Tunables)},
       {"parent_figures", textFacts(P.Figures)},
-      {"source", quotedFact(File, P.Source)}};
+      {"source", quotedFact(fileName(Name, P.Language), P.Source)}};
 }
 
 Expected<ModelTranslation>
@@ -270,7 +282,7 @@ translateByModel(Provider &From, const PromptLibrary &Prompts,
                        {"outcome", E.Outcome},
                        {"source", quotedFact("variant.cu", E.Source)}});
   if (R.Parent)
-    Parents.push_back(parentFacts(*R.Parent, "parent.cu"));
+    Parents.push_back(parentFacts(*R.Parent, "parent"));
   O["genes"] = std::move(Genes);
   O["has_facts"] = !R.Facts.empty();
   O["facts"] = textFacts(R.Facts);
@@ -293,7 +305,7 @@ improveByModel(Provider &From, const PromptLibrary &Prompts,
   O["strategies"] = std::move(Strategies);
   O["has_facts"] = !R.Facts.empty();
   O["facts"] = textFacts(R.Facts);
-  O["variant"] = json::Array{parentFacts(R.Variant, "variant.cu")};
+  O["variant"] = json::Array{parentFacts(R.Variant, "variant")};
   O["tried"] = triedFacts(R.Order.Tried);
   O["has_tried"] = !R.Order.Tried.empty();
   O["several"] = R.Order.Count > 1;

@@ -85,8 +85,14 @@ std::string ShortForms::checked(StringRef Text, StringRef Letters,
     return fail(Where, Text, "there is no '%': use mod");
   if (Text.empty() || Text.size() > 500)
     return fail(Where, Text, "an expression has 1 to 500 characters");
-  if (any_of(Text, [&](char C) {
-        return !isAlnum(C) && C != '_' && C != ' ' && !Letters.contains(C);
+  // Arguments of MLIR have names with dots, "arg0.size1".
+  auto IsOfName = [&](size_t I) {
+    return Text[I] == '.' && I + 1 < Text.size() && isAlpha(Text[I + 1]);
+  };
+  if (any_of(seq(Text.size()), [&](size_t I) {
+        const char C = Text[I];
+        return !isAlnum(C) && C != '_' && C != ' ' && !Letters.contains(C) &&
+               !IsOfName(I);
       }))
     return fail(Where, Text,
                 "an expression has names, integers, + - * ( ), floordiv, "
@@ -276,9 +282,10 @@ tunablesIn(const json::Object &Answer, const Kernel &K,
   return All;
 }
 
-Expected<ModelTranslation>
-translationFrom(const json::Value &Answer, const Kernel &K, StringRef Arch,
-                ArrayRef<LibraryStrategy> Strategies) {
+Expected<ModelTranslation> translationFrom(const json::Value &Answer,
+                                           const Kernel &K, StringRef Arch,
+                                           ArrayRef<LibraryStrategy> Strategies,
+                                           SourceLanguage Usual) {
   const json::Object &O = *Answer.getAsObject();
   ModelTranslation T;
   const StringRef Source = *O.getString("source");
@@ -299,6 +306,8 @@ translationFrom(const json::Value &Answer, const Kernel &K, StringRef Arch,
                          K, Arch)
                     .moveInto(T.Code))
     return std::move(E);
+  T.Code.Language =
+      sourceLanguage(O.getString("language").value_or("")).value_or(Usual);
   auto Print = [](const json::Object &Each) {
     return formatv("{0}", json::Value(json::Object(Each))).str();
   };

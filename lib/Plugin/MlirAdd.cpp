@@ -17,6 +17,7 @@
 #include "cupilot/Dialect/GpuKernels.h"
 #include "cupilot/Dialect/GpuSlice.h"
 #include "cupilot/Model/Architecture.h"
+#include "cupilot/Model/SourceLanguage.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Error.h"
@@ -149,7 +150,7 @@ llvm::Error AddVariantPass::add() {
     return E;
   const std::vector<std::string> Symbols = V.Plan->symbols();
   Expected<VariantModule> New =
-      isMlirVariant(File)
+      languageOfFile(File) == SourceLanguage::Mlir
           ? readMlirVariant(getContext(), File, Symbols)
           : readCudaVariant(getContext(), File, Symbols, Arch, Flags);
   if (!New)

@@ -20,6 +20,7 @@
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/BuildRecord.h"
 #include "cupilot/Model/Compiler.h"
+#include "cupilot/Model/SourceLanguage.h"
 #include "cupilot/Plugin/MlirPasses.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/BuildStore.h"
@@ -280,14 +281,15 @@ Expected<VariantModule> ApplyPass::read(Operation *Kernel, const BuildRecord &R,
     return findingError("stale: '" + Path + "' has changed since it was added");
   const std::vector<std::string> Symbols = V.Plan.symbols();
   Expected<VariantModule> New =
-      isMlirVariant(Path)
+      languageOfFile(Path) == SourceLanguage::Mlir
           ? readMlirVariant(getContext(), Path, Symbols)
           : readCudaVariant(getContext(), Path, Symbols, R.Arch, Flags);
   if (!New)
     return New;
   // As other builds, this one takes only texts that the admission takes. For
   // what a person declared, the person answers.
-  if (isMlirVariant(Path) && V.Basis != Basis::Declared)
+  if (languageOfFile(Path) == SourceLanguage::Mlir &&
+      V.Basis != Basis::Declared)
     if (std::vector<Inadmissible> Findings = admitGpuText(*New->M);
         !Findings.empty())
       return findingError("'" + Path +

@@ -15,9 +15,6 @@
 
 namespace cupilot {
 
-/// The name of mlir-opt as a compiler, in records.
-inline constexpr llvm::StringLiteral MlirCompiler = "mlir-22";
-
 /// The variant's module in the kernel's context, and the kernels in it that its
 /// plan launches, in the order of LaunchPlan::symbols().
 struct VariantModule {
@@ -28,11 +25,6 @@ struct VariantModule {
 
 /// What names of copied symbols begin with.
 inline constexpr llvm::StringLiteral AddedPrefix = "__cupilot_";
-
-/// True for a text of MLIR, by its name; others are CUDA C++.
-inline bool isMlirVariant(llvm::StringRef Path) {
-  return Path.ends_with(".mlir");
-}
 
 /// Reads the .mlir file \p Path and finds \p Symbols in it, kernels. What does
 /// not parse, and a file without them, is a finding.

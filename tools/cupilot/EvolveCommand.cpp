@@ -10,6 +10,9 @@
 #include "SharedOptions.h"
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Driver/Evolve.h"
+#include "cupilot/Driver/MlirKernels.h"
+#include "cupilot/Driver/MlirLanguage.h"
+#include "cupilot/Driver/MlirUnit.h"
 #include "cupilot/Evolution/ClusterGate.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
 #include <thread>
@@ -24,9 +27,10 @@ struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
   cl::opt<std::string> Input{
-      cl::Positional, cl::Optional, In, cl::value_desc("[F.cu|K.mlir]"),
-      cl::desc("The CUDA source, or a file written by cupilot extract -o; "
-               "without it, the sources of the project that -p names")};
+      cl::Positional, cl::Optional, In, cl::value_desc("[F.cu|M.mlir|K.mlir]"),
+      cl::desc("The CUDA source, a module of MLIR, or a file written by "
+               "cupilot extract -o; without it, the sources of the project "
+               "that -p names")};
 
   cl::OptionCategory Kernels{"Kernels and builds"};
   cl::opt<std::string> Workloads{
@@ -37,6 +41,11 @@ struct Options : CommandOptions {
       cl::value_desc("W.mlir"),
       cl::desc("Workloads recorded by cupilot capture")};
   OnlyOption Only{Sub, Kernels};
+  cl::opt<std::string> Pipeline{
+      "pipeline", In, cl::cat(Kernels), cl::value_desc("P"),
+      cl::desc("Of MLIR: the passes that make PTX of it, as cupilot-opt "
+               "--pass-pipeline takes them (default: "
+               "gpu-lower-to-nvvm-pipeline for the GPU)")};
   ContractOption Contract{Sub, Kernels};
   cl::opt<std::string> BuildFolder{
       "p", In, cl::cat(Kernels), cl::value_desc("DIR"),
@@ -177,7 +186,10 @@ static const char Examples[] =
     "  cupilot evolve -p build --workloads app.mlir --top 5\n"
     "  cupilot evolve -p build --workloads app.mlir --device cuda \\\n"
     "      --max-seconds 600\n"
-    "  cupilot evolve heat.mlir --workloads heat.workloads.mlir -- -O2\n"
+    "  cupilot evolve heat.kernels.mlir --workloads heat.workloads.mlir "
+    "-- -O2\n"
+    "  cupilot evolve heat.mlir --workloads heat.workloads.mlir \\\n"
+    "      --pipeline 'builtin.module(gpu-lower-to-nvvm-pipeline{...})'\n"
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir \\\n"
     "      --device spool:gpu -- -O2\n\n"
     "Without a source, the kernels of the workloads are looked for in the CUDA "
@@ -205,6 +217,45 @@ static const char Examples[] =
 
 static std::optional<unsigned> given(const cl::opt<unsigned> &O) {
   return O.getNumOccurrences() ? std::optional(O.getValue()) : std::nullopt;
+}
+
+/// Loads kernels that are no CUDA.
+static Error loadOther(const Options &O, EvolveRequest &R) {
+  const bool IsMlir = isMlirFile(O.Input);
+  if (!IsMlir && O.Pipeline.getNumOccurrences())
+    return usageError("--pipeline is for MLIR modules, and '" + O.Input +
+                          "' is none",
+                      "leave it out, or name a .mlir file");
+  if (!IsMlir)
+    return Error::success();
+  std::string Pipeline = O.Pipeline;
+  if (Pipeline.empty()) {
+    Expected<GpuDescription> Gpu = describeGpu(R.Gpu);
+    if (!Gpu)
+      return Gpu.takeError();
+    Expected<std::string> Arch =
+        architectureOn(*Gpu, R.Command.Flags, /*Loaded=*/R.Device == "cpu");
+    if (!Arch)
+      return Arch.takeError();
+    Pipeline = usualMlirPipeline(*Arch);
+  }
+  if (Error E =
+          loadMlirUnitToSearch(O.Input, Pipeline, errs()).moveInto(R.Other))
+    return E;
+  if (!R.Other && O.Pipeline.getNumOccurrences())
+    return usageError("--pipeline is for MLIR modules, and '" + O.Input +
+                          "' describes kernels",
+                      "leave it out, or name the module");
+  if (!R.Other)
+    return Error::success();
+  if (!R.Compilers.empty())
+    return usageError("--compiler is for CUDA: '" + O.Input +
+                          "' is MLIR, of which the pipeline makes code",
+                      "leave it out");
+  if (R.Cluster)
+    return usageError("--judge=slurm is for CUDA: '" + O.Input + "' is MLIR",
+                      "leave it out");
+  return Error::success();
 }
 
 static Error run(const Options &O, const TrailingArgs &Trailing) {
@@ -272,6 +323,8 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   if (!Granted)
     return Granted.takeError();
   R.Contract = *Granted;
+  if (Error E = loadOther(O, R))
+    return E;
   return evolve(R, outs(), errs());
 }
 

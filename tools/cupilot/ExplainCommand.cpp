@@ -10,6 +10,7 @@
 #include "SharedOptions.h"
 #include "cupilot/Driver/BuildCommand.h"
 #include "cupilot/Driver/CompilerCommand.h"
+#include "cupilot/Driver/MlirKernels.h"
 #include "cupilot/Driver/NvccLaunches.h"
 #include "cupilot/Launcher/NvccCommand.h"
 #include "cupilot/Store/BuildStore.h"
@@ -100,6 +101,11 @@ static void print(const json::Array &Parts) {
 }
 
 static Error run(const Options &O, const TrailingArgs &Command) {
+  if (isMlirFile(O.Input))
+    return usageError(
+        "'" + O.Input + "' is MLIR, which no compiler of CUDA builds",
+        "cupilot-opt --cupilot-apply='store=" + O.StoreDir + " arch=sm_90' " +
+            O.Input + " says of each kernel why it got a variant or not");
   ArrayRef<std::string> Build = withoutLaunchers(Command.Args);
   if (Build.empty())
     return usageError("no compiler was given",

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_DIALECT_GPUKERNELS_H
 #define CUPILOT_DIALECT_GPUKERNELS_H
 
+#include "cupilot/Model/Variant.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -30,6 +31,14 @@ gpuClosure(mlir::Operation *Kernel);
 /// and locations, are left out; names of variables stay. Errors as
 /// gpuClosure's.
 llvm::Expected<std::string> canonicalGpuText(mlir::Operation *Kernel);
+
+/// The name of mlir-opt as a compiler, in records.
+inline constexpr llvm::StringLiteral MlirCompiler = "mlir-22";
+
+/// How builds by mlir-opt for \p Arch know \p Kernel, where it is an original.
+/// Of a variant, evidence has the digest of its canonicalGpuText alone.
+llvm::Expected<BuildEntry> mlirBuild(mlir::Operation *Kernel,
+                                     llvm::StringRef Arch);
 
 /// True for state that outlives a launch or that the host can see: it is known
 /// by its name.

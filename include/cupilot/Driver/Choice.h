@@ -32,6 +32,10 @@ llvm::Expected<std::vector<Kernel>>
 extractChosen(llvm::StringRef Source, llvm::ArrayRef<std::string> Flags,
               llvm::StringRef Only);
 
+/// Whether a launch of the symbol of \p K may be one of it: of kernels of one
+/// name in several modules of MLIR, some have other arguments.
+bool fitsParameters(const Workload &W, const Kernel &K);
+
 /// What a file of workloads holds, and the folder that its data is meant from.
 struct WorkloadSet {
   std::vector<Workload> All;

@@ -13,6 +13,7 @@
 #include "cupilot/Driver/EvolveAgents.h"
 #include "cupilot/Driver/SearchTable.h"
 #include "cupilot/Evaluation/Gate.h"
+#include "cupilot/Evolution/KernelLanguage.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Slurm/SlurmOptions.h"
 #include "llvm/Support/raw_ostream.h"
@@ -24,6 +25,17 @@ struct SubmittedVariant;
 
 /// SearchOptions::Tune with models.
 inline constexpr unsigned UsualTune = 32;
+
+/// Kernels in another language than CUDA C++.
+struct LanguageUnit {
+  std::shared_ptr<const KernelLanguage> Language;
+  std::string Compiler; ///< What makes their code, in evidence.
+  std::string Arch;     ///< That the code is for.
+  std::vector<Kernel> Kernels;
+  /// The identity of each kernel's code; "": there is none, and its Refusal
+  /// says why.
+  std::vector<std::string> Identities;
+};
 
 /// How many candidates a search makes, and in which generations.
 struct SearchSize {
@@ -46,6 +58,8 @@ struct SearchSize {
 struct EvolveRequest {
   /// A CUDA source, or a module of kernels (".mlir"); "": Project's units.
   std::string Input;
+  /// Kernels of Input, where it is no CUDA; they are searched as they are here.
+  std::optional<LanguageUnit> Other = std::nullopt;
   std::string Project;   ///< For readProject.
   std::string Workloads; ///< Module of the recorded launches.
   std::string Store;     ///< Folder.

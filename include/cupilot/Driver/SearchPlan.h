@@ -25,6 +25,9 @@ struct SearchedUnit {
   UnitCommand Command;
   std::vector<BuildCompiler> Compilers; ///< Not empty.
   BuildIdentities Identities;
+  /// Of kernels that are no CUDA C++, besides which Compilers is one that has
+  /// the name of what makes their code.
+  std::optional<LanguageUnit> Other = std::nullopt;
 };
 
 /// A kernel of the run: what is searched, or why it is not.

@@ -11,6 +11,7 @@
 #include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Evolution/Journal.h"
+#include "cupilot/Evolution/KernelLanguage.h"
 #include "cupilot/Frontend/Rules.h"
 #include "cupilot/Launcher/NvccUse.h"
 #include "cupilot/Roofline/CostModel.h"
@@ -49,6 +50,8 @@ struct SearchProblem {
   /// Nothing: clang.
   std::optional<NvccUse> Nvcc = std::nullopt;
   std::string Compiler = CUPILOT_CLANG; ///< Its name in evidence.
+  /// What the kernel is written in, and who makes code of that; null: CUDA C++.
+  std::shared_ptr<const KernelLanguage> Language = nullptr;
   std::string Arch = "sm_90";
   GpuDescription Gpu; ///< Whose time is modelled.
   uint64_t Seed = 1;
@@ -67,10 +70,12 @@ struct SearchProblem {
 /// A genome made into code: what can be had without running it.
 struct Candidate {
   CandidateRecord Record; ///< Unjudged while nothing has stopped it.
-  std::string Bitcode;    ///< By clang.
-  std::string Built;      ///< Bitcode of nvcc's code; "" where clang builds.
+  std::string Bitcode;    ///< By clang, or by the kernel's language.
+  /// Bitcode of the code of nvcc or of the kernel's language; "" where clang
+  /// builds.
+  std::string Built;
   std::string Ptx;        ///< Of who builds.
-  std::string Identity;   ///< Build identity of nvcc's code.
+  std::string Identity;   ///< Build identity of Built.
   bool IsByRules = false; ///< The rules are known to make its text.
   GateCode code() const { return {Bitcode, Built}; }
 };

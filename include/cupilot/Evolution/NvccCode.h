@@ -29,6 +29,11 @@ llvm::Expected<NvccCode> nvccCodeOf(const NvccPtx &Ptx, const NvccUse &Use,
                                     llvm::StringRef Source,
                                     llvm::ArrayRef<std::string> Symbols);
 
+/// The kernels \p Symbols of \p Ptx, which has the original's names. Findings:
+/// one is not there, or has no identity.
+llvm::Expected<NvccCode> codeOfPtx(llvm::StringRef Ptx,
+                                   llvm::ArrayRef<std::string> Symbols);
+
 /// What \p Use builds for \p Arch of \p Text, which stands alone. \p Source is
 /// clang's bitcode of it, and \p Symbols are kernels there. \p Limits bound
 /// the compiler, if given. Findings: nvcc does not compile it, or it has no

@@ -35,6 +35,9 @@ struct PromptKernel {
   std::vector<PromptNote> Notes = {};   ///< Of the genes in play.
   /// Whose parameters code may leave open; empty: it may not.
   llvm::ArrayRef<LibraryStrategy> Strategies = {};
+  /// Of the kernel. Variants of one that is no CUDA C++ are in its language or
+  /// in CUDA C++, as their author chooses.
+  SourceLanguage Language = SourceLanguage::Cuda;
 };
 
 /// A gene as the prompt shows it.
@@ -54,7 +57,11 @@ struct PromptParent {
   std::string Genome, Outcome, Plan, Guard, Source;
   std::vector<std::string> Figures; ///< Its times and counts, as sentences.
   std::string Tunables = {};        ///< tunablesText; "" for none.
+  SourceLanguage Language = SourceLanguage::Cuda;
 };
+
+/// What prompts call a text: "variant.cu".
+std::string fileName(llvm::StringRef Name, SourceLanguage L);
 
 /// gpu, arch, kernel_name, kernel, parameters, workloads, contract
 /// (docs/LLM.md): what the agents' prompts have in common.
@@ -78,11 +85,13 @@ struct ModelTranslation {
 /// pointers and conditions that mean nothing for \p K are findings. Launches of
 /// kernels with the original's name have its symbol; the others keep the names
 /// that the answer has, for nameKernels. Tunables are read where they can be
-/// parameters of \p Strategies; those that cannot be tuned are findings.
+/// parameters of \p Strategies; those that cannot be tuned are findings. An
+/// answer that names no language is in \p Usual.
 llvm::Expected<ModelTranslation>
 translationFrom(const llvm::json::Value &Answer, const Kernel &K,
                 llvm::StringRef Arch,
-                llvm::ArrayRef<LibraryStrategy> Strategies = {});
+                llvm::ArrayRef<LibraryStrategy> Strategies = {},
+                SourceLanguage Usual = SourceLanguage::Cuda);
 
 /// The strategy that a model names: "unroll" of "`unroll{factor=8}`".
 llvm::StringRef strategyIn(llvm::StringRef Text);

@@ -10,14 +10,16 @@
 
 #include "cupilot/Model/Genome.h"
 #include "cupilot/Model/Kernel.h"
+#include "cupilot/Model/SourceLanguage.h"
 
 namespace cupilot {
 
 /// What a translator makes of a genome.
 struct Translation {
-  std::string Source; ///< Self-contained .cu.
+  std::string Source; ///< Self-contained text.
   LaunchPlan Plan;
   Guard When; ///< Arch is left empty; evolution fills it in.
+  SourceLanguage Language = SourceLanguage::Cuda;
 };
 
 /// The strategies that the rules translator can carry out.

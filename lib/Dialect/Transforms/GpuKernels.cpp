@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Dialect/GpuKernels.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
@@ -145,6 +146,14 @@ Expected<std::string> canonicalGpuText(Operation *Kernel) {
     Copy->destroy();
   }
   return Text;
+}
+
+Expected<BuildEntry> mlirBuild(Operation *Kernel, StringRef Arch) {
+  Expected<std::string> Text = canonicalGpuText(Kernel);
+  if (!Text)
+    return Text.takeError();
+  return BuildEntry{MlirCompiler.str(), Arch.str(),
+                    digest(("arch " + Arch + "\n" + *Text).str())};
 }
 
 } // namespace cupilot

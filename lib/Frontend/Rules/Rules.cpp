@@ -98,7 +98,8 @@ Expected<Translation> translateByRules(const Kernel &K, const Genome &G,
   if (!Last.empty())
     if (Error E = withKernel(S, [](KernelView &) { return Error::success(); }))
       return blame(std::move(E), Last);
-  return Translation{std::move(S.Text), std::move(S.Plan), std::move(S.When)};
+  return Translation{std::move(S.Text), std::move(S.Plan), std::move(S.When),
+                     SourceLanguage::Cuda};
 }
 
 } // namespace cupilot

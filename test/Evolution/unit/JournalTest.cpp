@@ -150,7 +150,7 @@ TEST_F(JournalTest, CallsOfToolsAddUp) {
 }
 
 TEST_F(JournalTest, LaterFormatsAreLeftAlone) {
-  sql("PRAGMA user_version=4");
+  sql("PRAGMA user_version=5");
   Expected<Journal> J = Journal::open(Path);
   ASSERT_FALSE(J);
   handleAllErrors(J.takeError(), [](const ToolError &E) {

@@ -332,7 +332,7 @@ TEST(Translator, FromARecordedAnswer) {
   EXPECT_EQ(T.Code.Source, "__global__ void scale() {}\n");
   EXPECT_EQ(T.Rounds.size(), 2u);
   EXPECT_EQ(Counts.all()["strategy-translator"].Repaired, 2u);
-  EXPECT_TRUE(StringRef(T.Prompt).starts_with("strategy-translator 5 b3:"));
+  EXPECT_TRUE(StringRef(T.Prompt).starts_with("strategy-translator 6 b3:"));
   EXPECT_EQ(T.Code.Plan.Launches[0].Symbol, K.Symbol);
 }
 
