@@ -73,7 +73,7 @@ struct Racer {
 };
 
 /// One search, from its beginning or from where its journal ends.
-class SearchLoop {
+class SearchLoop : private DialogueHost {
 public:
   SearchLoop(const SearchProblem &Problem, const SearchOptions &Options,
              Journal &J)
@@ -81,6 +81,26 @@ public:
   Expected<SearchResult> run();
 
 private:
+  const CandidateRecord *variant(StringRef Name) const override {
+    auto At = Judged.find(Name.str());
+    return At == Judged.end() ? nullptr : &At->second;
+  }
+  Error judgeQuickly(Candidate &C) override {
+    const Turn Mine = Options.Turns.wait(SharedResource::Job);
+    return Evaluator->judgeQuickly(C);
+  }
+  Expected<double> time(StringRef Step,
+                        std::vector<WaitingCandidate> &Waiting) override {
+    return metered(Step, [&] { return Gpu->judge(Step, Waiting); });
+  }
+  Expected<double> profile(StringRef Step,
+                           std::vector<WaitingCandidate> &Waiting,
+                           std::vector<LaunchProfiles> &Profiles) override {
+    return metered(Step, [&] {
+      return Gpu->profile(Step, Waiting, Bound).moveInto(Profiles);
+    });
+  }
+  Expected<double> metered(StringRef Step, function_ref<Error()> Ask);
   Error begin();
   Error checkRecording();
   Error beginAgents();
@@ -253,6 +273,11 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
     B.add("llm").add(uint64_t(A->Rounds)).add(uint64_t(A->MostCalls));
     B.add(uint64_t(A->Roofline) + 2 * A->Prose + 4 * A->CrossCode +
           8 * A->NewStrategies + 16 * !A->Improve + 32 * !A->AskAgain);
+    if (A->Dialogue)
+      B.add("dialogue")
+          .add(uint64_t(A->Dialogue->Turns))
+          .add(A->Dialogue->Tokens)
+          .add(std::to_string(A->Dialogue->GpuSeconds));
     for (const PromptExample &E : A->Examples)
       B.add(E.Genome).add(E.Source);
   }
@@ -551,7 +576,7 @@ Error SearchLoop::beginAgents() {
   if (Error E = joinErrors(std::move(Chosen), noteCalls()))
     return E;
   Maker = makeModelMaker(Problem, *Evaluator, *Options.Agents, Library, Advice,
-                         Calls);
+                         Calls, *this);
   return Error::success();
 }
 
@@ -1252,6 +1277,44 @@ Error SearchLoop::askGpu(StringRef Run, StringRef Step, StringRef Name,
   return A->Keep->put(
       {DeviceChannel.str(), Place, json::Object{{"batch", (*B)->Id}},
        json::Object{{"batch", (*B)->Id}, {"results", std::move(*Results)}}});
+}
+
+/// The seconds of \p Ask, which a search that goes on and a replay hear as they
+/// were: dialogues are told of them.
+Expected<double> SearchLoop::metered(StringRef Step,
+                                     function_ref<Error()> Ask) {
+  const AgentOptions *A = Options.Agents;
+  const std::string Clock = (Step + "-seconds").str(),
+                    Place = stepPrefix(Problem.K) + Clock;
+  Expected<std::optional<BatchRecord>> Known = J.findBatch(Run, Clock);
+  if (!Known)
+    return Known.takeError();
+  const auto Begin = std::chrono::steady_clock::now();
+  if (Error E = onGpu(Step, Ask))
+    return std::move(E);
+  double Took =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin)
+          .count();
+  if (*Known) {
+    if (StringRef((*Known)->Results).getAsDouble(Took))
+      return resourceError("the journal contains a damaged time of '" + Clock +
+                               "'",
+                           "delete it to start a new search");
+    return Took;
+  }
+  if (auto Then = A && A->Replayed
+                      ? A->Replayed->find(DeviceChannel, Place, nullptr)
+                      : std::nullopt)
+    Took = Then->Answer.getAsNumber().value_or(Took);
+  const std::string Text = formatv("{0:f3}", Took).str();
+  (void)StringRef(Text).getAsDouble(Took);
+  if (Error E = J.saveBatch(Run, Clock, {"", Text}))
+    return std::move(E);
+  if (A && A->Keep)
+    if (Error E = A->Keep->put(
+            {DeviceChannel.str(), Place, json::Object{{"step", Step}}, Took}))
+      return std::move(E);
+  return Took;
 }
 
 /// What \p Ask makes of the records of \p Waiting.
