@@ -115,8 +115,7 @@ void AgentDialogue::reply(std::vector<ToolOutput> Outputs) {
   if (HandedIn)
     Over = true;
   else if (IsLast)
-    end(formatv("nothing was handed in after {0} turns and {1} tokens", Turn,
-                Tokens));
+    end("nothing was handed in");
   if (Over)
     return;
   ChatMessage Told{ChatMessage::Role::User, ""};

@@ -210,6 +210,8 @@ void Bench::makeReady(BenchKernel &K) {
     return;
   // A worker would meet the same error, and tell it.
   consumeError(CandidateEvaluator::create(K.Problem).moveInto(K.Evaluator));
+  if (K.Evaluator)
+    consumeError(K.Evaluator->runOriginalQuickly(Little));
 }
 
 //===----------------------------------------------------------------------===//
