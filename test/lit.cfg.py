@@ -24,7 +24,7 @@ config.environment["PATH"] = os.pathsep.join([bin_dir, llvm, config.environment[
 # Without a GPU nothing is measured; test/Evolution/interval.test is about that.
 config.environment["CUPILOT_BASIS"] = "modelled"
 config.environment["CUPILOT_CACHE_DIR"] = os.path.join(config.test_exec_root, "machine-cache")
-for name in ("HOME", "TMPDIR", "CUDA_PATH"):
+for name in ("HOME", "TMPDIR", "CUDA_PATH", "NODE_EXTRA_CA_CERTS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 for name in ("CUPILOT_STORE", "CUPILOT_DISABLE", "CUPILOT_LOG", "CUPILOT_RUNTIME", "CUPILOT_STATS_FILE"):

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/EvolveAgents.h"
+#include "cupilot/Driver/Knowledge.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -65,7 +66,23 @@ Error AgentSettings::check() const {
                       "for 5 %, use --within=0.05");
   if (Repairs.value_or(0) > 20)
     return usageError("--repairs must be at most 20");
+  if (Dialogue && (Dialogue->Turns < 2 || Dialogue->Turns > 1000))
+    return usageError("--agent-turns must be between 2 and 1000");
+  if (Dialogue && (Prose || CrossCode || !Improve))
+    return usageError("--operator=agent improves variants, with strategies "
+                      "that have names",
+                      "without --prose, --no-improve and --crossover=code");
   return Error::success();
+}
+
+unsigned AgentSettings::usualCalls() const {
+  if (KernelCalls)
+    return *KernelCalls;
+  // Each improvement may take its turns.
+  if (!Dialogue || Preset.KernelCalls == 0)
+    return Preset.KernelCalls;
+  return Preset.KernelCalls +
+         (Preset.Generations - 1) * Preset.Offspring * Dialogue->Turns;
 }
 
 Expected<std::unique_ptr<EvolveAgents>>
@@ -106,14 +123,20 @@ EvolveAgents::open(AgentSettings Settings, StringRef StoreDir, bool Resume,
   A->Options.Prompts = A->Prompts.get();
   A->Options.Counts = &A->Counts;
   A->Options.Rounds = Settings.Repairs.value_or(Settings.Preset.Repairs);
-  A->Options.MostCalls =
-      Settings.KernelCalls.value_or(Settings.Preset.KernelCalls);
+  A->Options.MostCalls = Settings.usualCalls();
   A->Options.Roofline = Settings.Roofline;
   A->Options.Prose = Settings.Prose;
   A->Options.NewStrategies = Settings.NewStrategies;
   A->Options.Improve = Settings.Improve;
   A->Options.AskAgain = Settings.AskAgain;
   A->Options.CrossCode = Settings.CrossCode;
+  A->Options.Dialogue = Settings.Dialogue;
+  if (Settings.Dialogue) {
+    auto Known = std::make_shared<Knowledge>(Knowledge::shipped());
+    A->Options.LookUp = [Known](StringRef Words, size_t Most) {
+      return Known->passages(Words, Most);
+    };
+  }
   // Of genes that nobody types there is no parameter.
   A->Options.Tunables =
       Settings.Tunables && !Settings.Prose && !Settings.CrossCode;
@@ -130,8 +153,7 @@ void EvolveAgents::apply(SearchOptions &Options) const {
 }
 
 void EvolveAgents::setMostCalls(std::optional<unsigned> Most) {
-  const unsigned Usual =
-      Settings.KernelCalls.value_or(Settings.Preset.KernelCalls);
+  const unsigned Usual = Settings.usualCalls();
   Options.MostCalls = !Most ? Usual : Usual ? std::min(Usual, *Most) : *Most;
 }
 

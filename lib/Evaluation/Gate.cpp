@@ -19,7 +19,9 @@
 #include "cupilot/Evaluation/Precision.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringSet.h"
+#include <chrono>
 #include <map>
+#include <numeric>
 
 using namespace llvm;
 
@@ -44,6 +46,7 @@ public:
   }
   Expected<GateVerdict> judge(const GateCode &Variant, const LaunchPlan &Plan,
                               const Guard &When, GateDepth Depth) override;
+  Error runOriginalQuickly(double Seconds) override;
   Expected<GateVerdict> count(const GateCode &Variant, const LaunchPlan &Plan,
                               const Guard &When) override;
   Expected<ReferenceVerdict>
@@ -53,6 +56,7 @@ public:
   }
 
 private:
+  std::vector<size_t> quickCases() const;
   Expected<std::optional<GateFinding>> checkArithmetic(const GateCode &Variant,
                                                        const LaunchPlan &Plan);
   Expected<std::optional<GateCase>> wholeFor(const VariantRuns &V,
@@ -257,6 +261,29 @@ Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V,
   return true;
 }
 
+/// The recorded launches, and a few others.
+std::vector<size_t> GateImpl::quickCases() const {
+  constexpr unsigned MostOthers = 6;
+  std::vector<size_t> Some;
+  unsigned Others = 0;
+  for (size_t I = 0; I < TheOriginal->count(); ++I)
+    if (TheOriginal->isRecorded(I) || Others++ < MostOthers)
+      Some.push_back(I);
+  return Some;
+}
+
+Error GateImpl::runOriginalQuickly(double Seconds) {
+  const auto Until =
+      std::chrono::steady_clock::now() + std::chrono::duration<double>(Seconds);
+  for (size_t I : quickCases()) {
+    if (std::chrono::steady_clock::now() >= Until)
+      break;
+    if (Error E = TheOriginal->get(I).takeError())
+      return E;
+  }
+  return Error::success();
+}
+
 Expected<GateVerdict> GateImpl::count(const GateCode &Variant,
                                       const LaunchPlan &Plan,
                                       const Guard &When) {
@@ -296,11 +323,12 @@ Expected<GateVerdict> GateImpl::judge(const GateCode &Variant,
   if (*Memory)
     return Reject(std::move(**Memory));
   const bool Quick = Depth == GateDepth::Quick;
-  constexpr unsigned MostQuick = 6; // Beside the recorded launches.
-  unsigned Others = 0;
-  for (size_t I = 0; I < TheOriginal->count(); ++I) {
-    if (Quick && !TheOriginal->isRecorded(I) && Others++ >= MostQuick)
-      continue;
+  std::vector<size_t> Cases = quickCases();
+  if (!Quick) {
+    Cases.resize(TheOriginal->count());
+    std::iota(Cases.begin(), Cases.end(), 0);
+  }
+  for (size_t I : Cases) {
     Expected<const JudgedCase *> J = TheOriginal->get(I);
     if (!J)
       return J.takeError();

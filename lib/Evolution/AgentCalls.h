@@ -45,8 +45,9 @@ struct AskPlace {
 /// digests of request and answer, who answered, tokens, cost, seconds.
 class CallLog : public Provider {
 public:
-  explicit CallLog(Provider &From, std::optional<AskPlace> Place = std::nullopt)
-      : From(From), Place(Place) {}
+  explicit CallLog(Provider &From) : From(From) {}
+  /// The next call is that of this question.
+  void at(AskPlace Where) { Place.emplace(Where); }
   llvm::Expected<ChatAnswer> ask(const ChatRequest &R) override;
   std::string describe(const ChatRequest &R) const override {
     return From.describe(R);

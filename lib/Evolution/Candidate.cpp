@@ -55,6 +55,9 @@ public:
   Error judgeQuickly(Candidate &C) override {
     return judge(C, GateDepth::Quick);
   }
+  Error runOriginalQuickly(double Seconds) override {
+    return TheGate ? TheGate->runOriginalQuickly(Seconds) : Error::success();
+  }
   Error judgeToKeep(Candidate &C, bool EvenSlower) override;
   Expected<bool> isAdmitted(const Translation &T) const override;
   Error estimate(Candidate &C) override;

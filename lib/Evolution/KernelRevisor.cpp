@@ -104,6 +104,57 @@ std::string guardWords(const Guard &When, const Kernel &K) {
   return Parts.empty() ? "none" : join(Parts, "; ");
 }
 
+std::optional<json::Object> planAnswer(const LaunchPlan &Plan,
+                                       const Kernel &K) {
+  const std::vector<std::string> Names = scalarNames(K);
+  auto List = [&](ArrayRef<Expr> Sizes) {
+    json::Array All;
+    for (const Expr &E : Sizes)
+      All.push_back(words(E, Names));
+    return All;
+  };
+  json::Array Launches, Maps;
+  for (const Launch &L : Plan.Launches)
+    Launches.push_back(json::Object{
+        {"kernel", L.Symbol},
+        {"grid", List(L.Grid)},
+        {"block", List(L.Block)},
+        {"shared", words(L.Shared, Names)},
+        {"cluster", L.Cluster ? List(*L.Cluster) : json::Array()}});
+  for (const TensorMapPlan &M : Plan.TensorMaps) {
+    if (M.Base.Offset)
+      return std::nullopt;
+    Maps.push_back(words(M, K, Names));
+  }
+  return json::Object{{"launches", std::move(Launches)},
+                      {"scratch", List(Plan.Scratch)},
+                      {"tensor_maps", std::move(Maps)}};
+}
+
+std::optional<json::Object> guardAnswer(const Guard &When, const Kernel &K) {
+  const std::vector<std::string> Names = scalarNames(K);
+  json::Array Conditions, Align, Disjoints;
+  for (const Constraint &C : When.Constraints)
+    Conditions.push_back(words(C.E, Names) + (C.IsEq ? " == 0" : " >= 0"));
+  for (const Alignment &A : When.Alignments) {
+    if (A.Pointer.Offset)
+      return std::nullopt;
+    Align.push_back(json::Object{{"pointer", K.Params[A.Pointer.Param].Name},
+                                 {"bytes", int64_t(A.Bytes)}});
+  }
+  for (const Disjoint &D : When.Disjoints) {
+    if (D.A.Offset || D.B.Offset)
+      return std::nullopt;
+    Disjoints.push_back(json::Object{{"a", K.Params[D.A.Param].Name},
+                                     {"a_bytes", words(D.ExtentA, Names)},
+                                     {"b", K.Params[D.B.Param].Name},
+                                     {"b_bytes", words(D.ExtentB, Names)}});
+  }
+  return json::Object{{"conditions", std::move(Conditions)},
+                      {"align", std::move(Align)},
+                      {"disjoint", std::move(Disjoints)}};
+}
+
 static bool givesUp(const json::Value &V) {
   return V.getAsObject()->getString("action") == "give_up";
 }

@@ -8,11 +8,13 @@
 
 #include "cupilot/Evolution/ModelMaker.h"
 #include "AgentCalls.h"
+#include "AgentDialogue.h"
 #include "cupilot/Compile/Ptx.h"
 #include "cupilot/Evolution/CodeCrossover.h"
 #include "cupilot/Evolution/Handshake.h"
 #include "cupilot/Evolution/KernelRevisor.h"
 #include "cupilot/Evolution/StrategyLibrary.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -24,11 +26,12 @@ namespace cupilot {
 
 /// So many prompts are enough to see that a model answers rubbish.
 static constexpr size_t FirstPrompts = 8;
+static constexpr StringLiteral DialoguePrompt = "improve-dialogue";
 
 namespace {
 /// What came of one question.
 struct Reply {
-  Reply(Provider &From, AskPlace Place) : Log(From, Place) {}
+  explicit Reply(Provider &From) : Log(From) {}
   CallLog Log;
   std::optional<ModelTranslation> Answer;
   std::string NoAnswer; ///< Why there is none.
@@ -39,9 +42,10 @@ public:
   ModelMaker(const SearchProblem &P, const CandidateEvaluator &Evaluator,
              const AgentOptions &Options,
              const std::vector<LibraryStrategy> &Library,
-             const KernelAdvice &Advice, CallCount &Calls)
+             const KernelAdvice &Advice, CallCount &Calls, DialogueHost &Host)
       : P(P), Evaluator(Evaluator), Options(Options), Library(Library),
-        Advice(Advice), Calls(Calls), Prefix(stepPrefix(P.K)) {}
+        Advice(Advice), Calls(Calls), Prefix(stepPrefix(P.K)),
+        Bench(P, Evaluator, Host, Options, Library, Advice) {}
   size_t width() const override { return 1000; }
   unsigned rounds() const override { return Options.Rounds; }
   bool exhausted() const override { return Exhausted; }
@@ -58,6 +62,7 @@ private:
     StringRef Stage;
     unsigned Round = 0;
     std::unique_ptr<Reply> Answered = nullptr;
+    std::unique_ptr<AgentDialogue> Talk = nullptr;
     bool Done = false; ///< The question has its answer, or has none.
     std::optional<Candidate> Made = std::nullopt;
     std::optional<CandidateHistory> History = std::nullopt;
@@ -65,6 +70,15 @@ private:
   Error run(std::vector<Item> &Items);
   Error readOriginal();
   Error ask(Item &I, AskPlace Place);
+  Error askUntilAnswered(ArrayRef<Item *> Asked, StringRef Name);
+  Error takeTurn(Item &I);
+  void endDialogue(Item &I);
+  bool isDialogue(const Item &I) const {
+    return Options.Dialogue && I.Order->Improve && !I.Before;
+  }
+  unsigned mostCalls(const Item &I) const {
+    return isDialogue(I) ? Options.Dialogue->Turns : CallsOfQuestion;
+  }
   Expected<std::optional<ModelTranslation>> translate(Item &I);
   Expected<std::optional<ModelTranslation>> repair(Item &I);
   Error compile(MutableArrayRef<Item *> Some);
@@ -72,6 +86,7 @@ private:
   Error checkUsable(ArrayRef<Item *> Asked);
   PromptKernel kernel(const Genome &InPlay = {}) const;
   Expected<ModelTranslation> improve(Item &I, StringRef Step);
+  ImprovementRequest improvement(const CandidateOrder &O) const;
   Genome possibleGenes(const CandidateOrder &O,
                        ArrayRef<std::string> CarriedOut) const;
   PromptParent promptOf(const CandidateRecord &R) const;
@@ -89,6 +104,7 @@ private:
   const KernelAdvice &Advice;
   CallCount &Calls;
   const std::string Prefix;
+  DialogueBench Bench;
   std::string OriginalPtx;
   bool Exhausted = false;
   unsigned Usable = 0; ///< Answers that could be used.
@@ -142,16 +158,61 @@ PromptParent ModelMaker::promptOf(const CandidateRecord &R) const {
 }
 
 /// The one parent's code, with free choice of strategies.
-Expected<ModelTranslation> ModelMaker::improve(Item &I, StringRef Step) {
-  const CandidateOrder &O = *I.Order;
+ImprovementRequest ModelMaker::improvement(const CandidateOrder &O) const {
   PromptParent Variant = promptOf(O.Parents.front());
   if (Options.Roofline)
     Variant.Figures = O.Improve->Figures;
-  return improveByModel(
-      I.Answered->Log, *Options.Prompts,
-      kernel(carriedGenome(O.Parents.front())),
-      {std::move(Variant), facts(), Library, *O.Improve, !Options.Prose}, Step,
-      Options.Counts);
+  return {std::move(Variant), facts(), Library, *O.Improve, !Options.Prose};
+}
+
+Expected<ModelTranslation> ModelMaker::improve(Item &I, StringRef Step) {
+  const CandidateOrder &O = *I.Order;
+  return improveByModel(I.Answered->Log, *Options.Prompts,
+                        kernel(carriedGenome(O.Parents.front())),
+                        improvement(O), Step, Options.Counts);
+}
+
+/// The prompt of one answer, and how the bench is used until there is one.
+Error ModelMaker::takeTurn(Item &I) {
+  if (!I.Talk) {
+    const CandidateOrder &O = *I.Order;
+    Expected<ChatRequest> First = Options.Prompts->render(
+        "improve", improvementFacts(kernel(carriedGenome(O.Parents.front())),
+                                    improvement(O)));
+    if (!First)
+      return First.takeError();
+    const DialogueBudget &Budget = *Options.Dialogue;
+    Expected<ChatRequest> How = Options.Prompts->render(
+        DialoguePrompt,
+        json::Object{{"turns", Budget.Turns},
+                     {"tokens", Budget.Tokens},
+                     {"gpu_seconds", P.OnGpu ? json::Value(Budget.GpuSeconds)
+                                             : json::Value(nullptr)}});
+    if (!How)
+      return How.takeError();
+    First->System += "\n\n" + How->System;
+    First->Messages.front().Text += "\n\n" + How->Messages.front().Text;
+    // Name and version are the dialogue's, the digest is of both texts.
+    First->Prompt = (StringRef(How->Prompt).rsplit(' ').first + " b3:" +
+                     shortDigest(digest(How->Prompt + "\n" + First->Prompt)))
+                        .str();
+    First->Step = (Prefix + O.Name + "/" + I.Stage).str();
+    std::vector<ChatTool> Tools = Bench.tools(*First->Schema);
+    First->Schema.reset();
+    I.Talk = std::make_unique<AgentDialogue>(O, Budget, std::move(*First),
+                                             std::move(Tools));
+  }
+  return I.Talk->ask(I.Answered->Log);
+}
+
+void ModelMaker::endDialogue(Item &I) {
+  I.Answered->Answer = Bench.result(*I.Talk);
+  if (!I.Answered->Answer)
+    I.Answered->NoAnswer = I.Talk->Declined + " (" + I.Talk->summary() + ")";
+  if (Options.Counts)
+    Options.Counts->add(DialoguePrompt, {1, I.Talk->Refused > 0,
+                                         !I.Answered->Answer.has_value()});
+  I.Done = true;
 }
 
 /// The faster parent. Strategies are crossed, but what is proved of a parent's
@@ -292,7 +353,11 @@ Expected<std::optional<ModelTranslation>> ModelMaker::repair(Item &I) {
 
 /// One question. What the model cannot answer is no error.
 Error ModelMaker::ask(Item &I, AskPlace Place) {
-  I.Answered = std::make_unique<Reply>(*Options.From, Place);
+  if (!I.Answered)
+    I.Answered = std::make_unique<Reply>(*Options.From);
+  I.Answered->Log.at(Place);
+  if (isDialogue(I))
+    return takeTurn(I);
   Expected<std::optional<ModelTranslation>> T =
       I.Before ? repair(I) : translate(I);
   if (T)
@@ -302,6 +367,30 @@ Error ModelMaker::ask(Item &I, AskPlace Place) {
            }))
     return E;
   I.Done = true;
+  return Error::success();
+}
+
+/// Dialogues take their turns together: what their models want is done when all
+/// have said it, so that it is the same however fast each one is.
+Error ModelMaker::askUntilAnswered(ArrayRef<Item *> Asked, StringRef Name) {
+  std::vector<Item *> Open(Asked.begin(), Asked.end());
+  for (unsigned Turn = 1; !Open.empty(); ++Turn) {
+    if (Error E = askAll(Open.size(), [&](AskPlace Place) {
+          return ask(*Open[Place.Index], Place);
+        }))
+      return E;
+    std::vector<AgentDialogue *> Talking;
+    for (Item *I : Open)
+      if (I->Talk)
+        Talking.push_back(I->Talk.get());
+    if (Error E =
+            Bench.serve(Talking, formatv("talk-{0}-turn{1}", Name, Turn).str()))
+      return E;
+    for (Item *I : Open)
+      if (I->Talk && I->Talk->isOver())
+        endDialogue(*I);
+    erase_if(Open, [](const Item *I) { return I->Done; });
+  }
   return Error::success();
 }
 
@@ -473,10 +562,10 @@ Error ModelMaker::run(std::vector<Item> &Items) {
     return E;
   for (size_t Next = 0; Next < Items.size();) {
     size_t End = Next;
-    while (End < Items.size() &&
-           Calls.room(unsigned(End - Next + 1) * CallsOfQuestion) &&
+    unsigned Most = 0;
+    while (End < Items.size() && Calls.room(Most + mostCalls(Items[End])) &&
            (Usable > 0 || End - Next < FirstPrompts))
-      ++End;
+      Most += mostCalls(Items[End++]);
     if (End == Next) {
       Exhausted = true;
       return Error::success();
@@ -492,15 +581,14 @@ Error ModelMaker::run(std::vector<Item> &Items) {
       Usable += Known.Outcome != CandidateOutcome::NoAnswer;
     }
     std::unique_ptr<ProviderError> Over;
-    Error Failed = handleErrors(
-        askAll(Asked.size(),
-               [&](AskPlace Place) { return ask(*Asked[Place.Index], Place); }),
-        [&](std::unique_ptr<ProviderError> P) -> Error {
-          if (P->fault() != ProviderFault::Budget)
-            return Error(std::move(P));
-          Over = std::move(P);
-          return Error::success();
-        });
+    Error Failed =
+        handleErrors(askUntilAnswered(Asked, Items[Next].Order->Name),
+                     [&](std::unique_ptr<ProviderError> P) -> Error {
+                       if (P->fault() != ProviderFault::Budget)
+                         return Error(std::move(P));
+                       Over = std::move(P);
+                       return Error::success();
+                     });
     for (Item *I : Asked)
       if (I->Answered) // Else another one's failure came first.
         I->Answered->Log.addTo(Calls);
@@ -548,13 +636,12 @@ Error ModelMaker::revise(ArrayRef<RevisionOrder> Orders,
   return Failed;
 }
 
-std::unique_ptr<CandidateMaker>
-makeModelMaker(const SearchProblem &P, const CandidateEvaluator &Evaluator,
-               const AgentOptions &Options,
-               const std::vector<LibraryStrategy> &Library,
-               const KernelAdvice &Advice, CallCount &Calls) {
+std::unique_ptr<CandidateMaker> makeModelMaker(
+    const SearchProblem &P, const CandidateEvaluator &Evaluator,
+    const AgentOptions &Options, const std::vector<LibraryStrategy> &Library,
+    const KernelAdvice &Advice, CallCount &Calls, DialogueHost &Host) {
   return std::make_unique<ModelMaker>(P, Evaluator, Options, Library, Advice,
-                                      Calls);
+                                      Calls, Host);
 }
 
 } // namespace cupilot

@@ -60,6 +60,11 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
     B.add("llm").add(uint64_t(A->Rounds)).add(uint64_t(A->MostCalls));
     B.add(uint64_t(A->Roofline) + 2 * A->Prose + 4 * A->CrossCode +
           8 * A->NewStrategies + 16 * !A->Improve + 32 * !A->AskAgain);
+    if (A->Dialogue)
+      B.add("dialogue")
+          .add(uint64_t(A->Dialogue->Turns))
+          .add(A->Dialogue->Tokens)
+          .add(std::to_string(A->Dialogue->GpuSeconds));
     for (const PromptExample &E : A->Examples)
       B.add(E.Genome).add(E.Source);
   }
@@ -363,7 +368,7 @@ Error SearchLoop::beginAgents() {
   if (Error E = joinErrors(std::move(Chosen), noteCalls()))
     return E;
   Maker = makeModelMaker(Problem, *Evaluator, *Options.Agents, Library, Advice,
-                         Calls);
+                         Calls, *this);
   return Error::success();
 }
 

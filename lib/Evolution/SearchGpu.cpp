@@ -65,6 +65,57 @@ Error SearchLoop::askGpu(StringRef Run, StringRef Step, StringRef Name,
        json::Object{{"batch", (*B)->Id}, {"results", std::move(*Results)}}});
 }
 
+/// The seconds of \p Ask, which a search that goes on and a replay hear as they
+/// were: dialogues are told of them.
+Expected<double> SearchLoop::metered(StringRef Step,
+                                     function_ref<Error()> Ask) {
+  const AgentOptions *A = Options.Agents;
+  const std::string Clock = (Step + "-seconds").str(),
+                    Place = stepPrefix(Problem.K) + Clock;
+  Expected<std::optional<BatchRecord>> Known = J.findBatch(Run, Clock);
+  if (!Known)
+    return Known.takeError();
+  const auto Begin = std::chrono::steady_clock::now();
+  if (Error E = onGpu(Step, Ask))
+    return std::move(E);
+  double Took =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin)
+          .count();
+  if (*Known) {
+    if (StringRef((*Known)->Results).getAsDouble(Took))
+      return resourceError("the journal contains a damaged time of '" + Clock +
+                               "'",
+                           "delete it to start a new search");
+    return Took;
+  }
+  if (auto Then = A && A->Replayed
+                      ? A->Replayed->find(DeviceChannel, Place, nullptr)
+                      : std::nullopt)
+    Took = Then->Answer.getAsNumber().value_or(Took);
+  const std::string Text = formatv("{0:f3}", Took).str();
+  (void)StringRef(Text).getAsDouble(Took);
+  if (Error E = J.saveBatch(Run, Clock, {"", Text}))
+    return std::move(E);
+  if (A && A->Keep)
+    if (Error E = A->Keep->put(
+            {DeviceChannel.str(), Place, json::Object{{"step", Step}}, Took}))
+      return std::move(E);
+  return Took;
+}
+
+Expected<double> SearchLoop::time(StringRef Step,
+                                  std::vector<WaitingCandidate> &Waiting) {
+  return metered(Step, [&] { return Gpu->judge(Step, Waiting); });
+}
+
+Expected<double> SearchLoop::profile(StringRef Step,
+                                     std::vector<WaitingCandidate> &Waiting,
+                                     std::vector<LaunchProfiles> &Profiles) {
+  return metered(Step, [&] {
+    return Gpu->profile(Step, Waiting, Bound).moveInto(Profiles);
+  });
+}
+
 /// What \p Ask makes of the records of \p Waiting.
 Error SearchLoop::askOf(
     StringRef Step, ArrayRef<SearchEntry *> Waiting,

@@ -65,7 +65,7 @@ struct Racer {
 };
 
 /// One search, from its beginning or from where its journal ends.
-class SearchLoop {
+class SearchLoop : private DialogueHost {
 public:
   SearchLoop(const SearchProblem &Problem, const SearchOptions &Options,
              Journal &J)
@@ -73,6 +73,21 @@ public:
   llvm::Expected<SearchResult> run();
 
 private:
+  const CandidateRecord *variant(llvm::StringRef Name) const override {
+    auto At = Judged.find(Name.str());
+    return At == Judged.end() ? nullptr : &At->second;
+  }
+  llvm::Error judgeQuickly(Candidate &C) override {
+    const Turn Mine = Options.Turns.wait(SharedResource::Job);
+    return Evaluator->judgeQuickly(C);
+  }
+  llvm::Expected<double> time(llvm::StringRef Step,
+                              std::vector<WaitingCandidate> &Waiting) override;
+  llvm::Expected<double>
+  profile(llvm::StringRef Step, std::vector<WaitingCandidate> &Waiting,
+          std::vector<LaunchProfiles> &Profiles) override;
+  llvm::Expected<double> metered(llvm::StringRef Step,
+                                 llvm::function_ref<llvm::Error()> Ask);
   llvm::Error begin();
   llvm::Error checkRecording();
   llvm::Error beginAgents();

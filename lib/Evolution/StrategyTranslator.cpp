@@ -291,10 +291,8 @@ translateByModel(Provider &From, const PromptLibrary &Prompts,
   return askForCode(From, Prompts, "strategy-translator", O, P, Step, Counts);
 }
 
-Expected<ModelTranslation>
-improveByModel(Provider &From, const PromptLibrary &Prompts,
-               const PromptKernel &P, const ImprovementRequest &R,
-               StringRef Step, AnswerCounts *Counts) {
+json::Object improvementFacts(const PromptKernel &P,
+                              const ImprovementRequest &R) {
   json::Object O = kernelFacts(P);
   json::Array Strategies = strategyFacts(R.Library);
   if (!R.Typed)
@@ -311,7 +309,15 @@ improveByModel(Provider &From, const PromptLibrary &Prompts,
   O["several"] = R.Order.Count > 1;
   O["number"] = R.Order.Number;
   O["count"] = R.Order.Count;
-  return askForCode(From, Prompts, "improve", O, P, Step, Counts);
+  return O;
+}
+
+Expected<ModelTranslation>
+improveByModel(Provider &From, const PromptLibrary &Prompts,
+               const PromptKernel &P, const ImprovementRequest &R,
+               StringRef Step, AnswerCounts *Counts) {
+  return askForCode(From, Prompts, "improve", improvementFacts(P, R), P, Step,
+                    Counts);
 }
 
 } // namespace cupilot

@@ -42,6 +42,7 @@ Expected<Candidate> submitted(const SearchProblem &P,
   if (!C)
     return C;
   C->Record.Carried = "";
+  C->Record.Open = S.Open;
   CandidateStage How{Stage.str(), {}, {}, S.Notes, S.CarriedOut, ""};
   if (C->Record.Outcome == CandidateOutcome::Unjudged) {
     HandshakeResult R =

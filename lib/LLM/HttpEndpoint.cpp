@@ -148,7 +148,7 @@ Error HttpEndpoint::named(Error E, const HttpReply &Reply) const {
 Expected<ChatAnswer> HttpEndpoint::attempt(const ChatRequest &R,
                                            double Seconds) {
   std::unique_ptr<AnswerDecoder> Decoder =
-      isAnthropic() ? anthropicDecoder() : openAIDecoder();
+      isAnthropic() ? anthropicDecoder(!R.Tools.empty()) : openAIDecoder();
   HttpLimits Limits{Spec.Connect, Spec.Inactivity, Seconds, Spec.MaxBytes};
   HttpReply Reply;
   SseParser Events;
@@ -200,6 +200,13 @@ Expected<ChatAnswer> HttpEndpoint::attempt(const ChatRequest &R,
     Own.add(Key);
     A.Text = Own.scrub(A.Text);
     A.Model = Own.scrub(A.Model);
+    for (ToolUse &U : A.Uses)
+      for (std::string *Each : {&U.Id, &U.Name, &U.Arguments})
+        *Each = Own.scrub(*Each);
+    // Signed thoughts cannot be changed.
+    const std::string Thoughts = formatv("{0}", A.Thoughts).str();
+    if (Own.scrub(Thoughts) != Thoughts)
+      A.Thoughts = nullptr;
   }
   A.Model = excerpt(A.Model, 200);
   A.Finish = excerpt(A.Finish, 50);

@@ -83,7 +83,10 @@ Expected<ChatAnswer> ManagedProvider::attempt(const ChatRequest &R, bool First,
   if (A) {
     if (A->TokensEstimated) {
       A->PromptTokens = guessTokens(textOf(R).size());
-      A->AnswerTokens = guessTokens(A->Text.size()) + A->ThinkingTokens;
+      size_t Bytes = A->Text.size();
+      for (const ToolUse &U : A->Uses)
+        Bytes += U.Name.size() + U.Arguments.size();
+      A->AnswerTokens = guessTokens(Bytes) + A->ThinkingTokens;
     }
     A->Cost = costOf(A->PromptTokens, A->AnswerTokens);
     Real.PromptTokens = A->PromptTokens;

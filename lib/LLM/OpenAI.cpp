@@ -14,10 +14,39 @@
 #include "WireFormat.h"
 #include "cupilot/LLM/Schema.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <map>
 
 using namespace llvm;
 
 namespace cupilot {
+
+/// What came of calls has messages of its own.
+static void addMessage(json::Array &Messages, const ChatMessage &M) {
+  for (const ToolOutput &O : M.Outputs)
+    Messages.push_back(json::Object{{"role", "tool"},
+                                    {"tool_call_id", json::fixUTF8(O.Id)},
+                                    {"content", json::fixUTF8(O.Text)}});
+  if (M.Text.empty() && !M.Outputs.empty())
+    return;
+  json::Object One{
+      {"role", M.From == ChatMessage::Role::User ? "user" : "assistant"},
+      {"content", json::fixUTF8(M.Text)}};
+  json::Array Calls;
+  for (const ToolUse &U : M.Uses)
+    Calls.push_back(json::Object{
+        {"id", json::fixUTF8(U.Id)},
+        {"type", "function"},
+        // Servers read what the model has said, and some refuse what is none.
+        {"function",
+         json::Object{{"name", json::fixUTF8(U.Name)},
+                      {"arguments",
+                       formatv("{0}", json::Value(argumentsOf(U))).str()}}}});
+  if (!Calls.empty())
+    One["tool_calls"] = std::move(Calls);
+  if (M.Thoughts.getAsString())
+    One["reasoning_content"] = M.Thoughts;
+  Messages.push_back(std::move(One));
+}
 
 std::string openAIBody(const ProviderSpec &Spec, const ChatRequest &R) {
   json::Array Messages;
@@ -25,9 +54,7 @@ std::string openAIBody(const ProviderSpec &Spec, const ChatRequest &R) {
     Messages.push_back(
         json::Object{{"role", "system"}, {"content", json::fixUTF8(System)}});
   for (const ChatMessage &M : R.Messages)
-    Messages.push_back(json::Object{
-        {"role", M.From == ChatMessage::Role::User ? "user" : "assistant"},
-        {"content", json::fixUTF8(M.Text)}});
+    addMessage(Messages, M);
   json::Object Body{
       {"messages", std::move(Messages)},
       {Spec.NewTokenLimit ? "max_completion_tokens" : "max_tokens",
@@ -51,12 +78,23 @@ std::string openAIBody(const ProviderSpec &Spec, const ChatRequest &R) {
                                    {"schema", schemaForProvider(*R.Schema)}}}};
   else if (R.Schema && Spec.Schema == ProviderSpec::SchemaMode::JsonObject)
     Body["response_format"] = json::Object{{"type", "json_object"}};
+  json::Array Tools;
+  for (const ChatTool &T : R.Tools)
+    Tools.push_back(
+        json::Object{{"type", "function"},
+                     {"function", json::Object{{"name", T.Name},
+                                               {"description", T.Description},
+                                               {"parameters", T.Input}}}});
+  if (!Tools.empty())
+    Body["tools"] = std::move(Tools);
   return formatv("{0}", json::Value(std::move(Body))).str();
 }
 
 static std::string finishWord(StringRef Word) {
   if (Word == "content_filter")
     return "refused";
+  if (Word == "tool_calls")
+    return "stop";
   return Word.str();
 }
 
@@ -81,8 +119,42 @@ public:
 
 private:
   Error take(const json::Object &O, StringRef Key);
+  void takeCalls(const json::Object &Message);
+  std::map<int64_t, size_t> Places; ///< Of calls, by the server's index.
+  std::string Thoughts;
 };
 } // namespace
+
+/// Whole calls, or pieces of them.
+void OpenAIDecoder::takeCalls(const json::Object &Message) {
+  const json::Array *Calls = Message.getArray("tool_calls");
+  if (!Calls)
+    return;
+  for (const json::Value &Each : *Calls) {
+    const json::Object *Call = Each.getAsObject();
+    const json::Object *F = Call ? Call->getObject("function") : nullptr;
+    if (!F)
+      continue;
+    // Not every server numbers them: then each that has a name is another one.
+    size_t At = Answer.Uses.size();
+    if (auto Index = Call->getInteger("index"))
+      At = Places.try_emplace(*Index, At).first->second;
+    else if (!F->getString("name") && At > 0)
+      --At;
+    if (At == Answer.Uses.size())
+      Answer.Uses.emplace_back();
+    ToolUse &U = Answer.Uses[At];
+    if (auto Id = Call->getString("id"); Id && U.Id.empty())
+      U.Id = Id->str();
+    if (auto Name = F->getString("name"); Name && U.Name.empty())
+      U.Name = Name->str();
+    if (auto Text = F->getString("arguments"))
+      U.Arguments += *Text;
+    else if (const json::Value *Whole = F->get("arguments");
+             Whole && Whole->getAsObject())
+      U.Arguments = formatv("{0}", *Whole).str();
+  }
+}
 
 Error OpenAIDecoder::take(const json::Object &O, StringRef Key) {
   if (!errorMessageIn(O).empty())
@@ -123,9 +195,15 @@ Error OpenAIDecoder::take(const json::Object &O, StringRef Key) {
     return providerError(ProviderFault::Malformed,
                          "the server's answer has no message");
   if (Message) {
-    for (StringRef Thoughts : {"reasoning_content", "reasoning"})
-      if (auto Text = Message->getString(Thoughts))
+    for (StringRef Key : {"reasoning_content", "reasoning"})
+      if (auto Text = Message->getString(Key))
         ThoughtBytes += Text->size();
+    if (auto Text = Message->getString("reasoning_content"))
+      Thoughts += *Text;
+    takeCalls(*Message);
+    // They are wanted back where there are calls.
+    if (!Answer.Uses.empty() && !Thoughts.empty())
+      Answer.Thoughts = Thoughts;
     Answer.Text += contentOf(*Message);
     if (auto Refusal = Message->getString("refusal");
         Refusal && !Refusal->empty()) {

@@ -66,10 +66,21 @@ Error providerError(ProviderFault Fault, const Twine &Message,
 
 std::string textOf(const ChatRequest &R) {
   std::string Text = "==== system\n" + R.System + "\n";
-  for (const ChatMessage &M : R.Messages)
+  for (const ChatMessage &M : R.Messages) {
     Text += (M.From == ChatMessage::Role::User ? "==== user\n"
                                                : "==== assistant\n") +
             M.Text + "\n";
+    for (const ToolUse &U : M.Uses)
+      Text += "==== call of " + U.Name + "\n" + U.Arguments + "\n";
+    for (const ToolOutput &O : M.Outputs)
+      Text += (O.IsError ? "==== error\n" : "==== result\n") + O.Text + "\n";
+    if (M.Thoughts.kind() != json::Value::Null)
+      Text += formatv("==== thoughts\n{0}\n", M.Thoughts).str();
+  }
+  for (const ChatTool &T : R.Tools)
+    Text +=
+        formatv("==== tool {0}: {1}\n{2:2}\n", T.Name, T.Description, T.Input)
+            .str();
   if (R.Schema)
     Text += formatv("==== schema of the answer ({0})\n{1:2}\n", R.SchemaName,
                     *R.Schema)
@@ -77,17 +88,45 @@ std::string textOf(const ChatRequest &R) {
   return Text + formatv("==== at most {0} tokens\n", R.MaxTokens).str();
 }
 
+json::Array toJSON(ArrayRef<ToolUse> Uses) {
+  json::Array All;
+  for (const ToolUse &U : Uses)
+    All.push_back(json::Object{{"id", json::fixUTF8(U.Id)},
+                               {"name", json::fixUTF8(U.Name)},
+                               {"arguments", json::fixUTF8(U.Arguments)}});
+  return All;
+}
+
 json::Value toJSON(const ChatRequest &R) {
   json::Array Messages;
-  for (const ChatMessage &M : R.Messages)
-    Messages.push_back(json::Object{
+  for (const ChatMessage &M : R.Messages) {
+    json::Object One{
         {"role", M.From == ChatMessage::Role::User ? "user" : "assistant"},
-        {"text", json::fixUTF8(M.Text)}});
+        {"text", json::fixUTF8(M.Text)}};
+    if (!M.Uses.empty())
+      One["calls"] = toJSON(M.Uses);
+    json::Array Outputs;
+    for (const ToolOutput &Output : M.Outputs)
+      Outputs.push_back(json::Object{{"id", json::fixUTF8(Output.Id)},
+                                     {"text", json::fixUTF8(Output.Text)},
+                                     {"error", Output.IsError}});
+    if (!Outputs.empty())
+      One["results"] = std::move(Outputs);
+    if (M.Thoughts.kind() != json::Value::Null)
+      One["thoughts"] = M.Thoughts;
+    Messages.push_back(std::move(One));
+  }
   json::Object O{{"system", json::fixUTF8(R.System)},
                  {"messages", std::move(Messages)},
                  {"max_tokens", R.MaxTokens}};
   if (R.Schema)
     O["schema"] = json::Object{{"name", R.SchemaName}, {"schema", *R.Schema}};
+  json::Array Tools;
+  for (const ChatTool &T : R.Tools)
+    Tools.push_back(json::Object{
+        {"name", T.Name}, {"description", T.Description}, {"input", T.Input}});
+  if (!Tools.empty())
+    O["tools"] = std::move(Tools);
   return O;
 }
 

@@ -48,6 +48,13 @@ std::string plainText(const ChatRequest &R) {
                  ? M.Text
                  : quoteText("your earlier answer", M.Text)) +
             "\n\n";
+  if (!R.Tools.empty()) {
+    Text += "Call one tool: answer with one JSON object {\"tool\": NAME, "
+            "\"arguments\": {...}}, and with nothing else. The tools, with "
+            "the JSON schemas of their arguments:\n";
+    for (const ChatTool &T : R.Tools)
+      Text += formatv("- {0}: {1}\n{2:2}\n", T.Name, T.Description, T.Input);
+  }
   if (R.Schema)
     Text += "Answer with one JSON object that fits this JSON schema, and with "
             "nothing else:\n" +

@@ -39,6 +39,10 @@ json::Value recordOf(const ChatAnswer &A) {
     O["limit"] = A.Limit;
   if (!A.Effort.empty())
     O["effort"] = A.Effort;
+  if (!A.Uses.empty())
+    O["calls"] = toJSON(A.Uses);
+  if (A.Thoughts.kind() != json::Value::Null)
+    O["thoughts"] = A.Thoughts;
   return O;
 }
 
@@ -80,6 +84,14 @@ Expected<ChatAnswer> answerFrom(const json::Value &V) {
   A.Attempts = static_cast<unsigned>(Count("attempts"));
   A.Provider = O->getString("provider").value_or("").str();
   A.Model = O->getString("model").value_or("").str();
+  if (const json::Array *Uses = O->getArray("calls"))
+    for (const json::Value &Use : *Uses)
+      if (const json::Object *U = Use.getAsObject())
+        A.Uses.push_back({U->getString("id").value_or("").str(),
+                          U->getString("name").value_or("").str(),
+                          U->getString("arguments").value_or("").str()});
+  if (const json::Value *Thoughts = O->get("thoughts"))
+    A.Thoughts = *Thoughts;
   return A;
 }
 

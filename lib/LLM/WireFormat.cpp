@@ -27,6 +27,15 @@ std::string systemText(const ProviderSpec &Spec, const ChatRequest &R) {
                         .str();
 }
 
+json::Object argumentsOf(const ToolUse &U) {
+  Expected<json::Value> V = parseJson(U.Arguments);
+  if (!V)
+    consumeError(V.takeError());
+  else if (json::Object *O = V->getAsObject())
+    return std::move(*O);
+  return {};
+}
+
 std::string errorMessageIn(const json::Object &O) {
   if (auto Text = O.getString("error"))
     return Text->str();

@@ -37,9 +37,13 @@ std::string openAIBody(const ProviderSpec &Spec, const ChatRequest &R);
 std::unique_ptr<AnswerDecoder> openAIDecoder();
 
 /// In that of Anthropic's messages. The schema is that of a tool that the model
-/// must use.
+/// must use, where there are no others.
 std::string anthropicBody(const ProviderSpec &Spec, const ChatRequest &R);
-std::unique_ptr<AnswerDecoder> anthropicDecoder();
+/// With \p HasTools uses of tools are calls, else the answer itself.
+std::unique_ptr<AnswerDecoder> anthropicDecoder(bool HasTools);
+
+/// The arguments of \p U as an object; an empty one where they are none.
+llvm::json::Object argumentsOf(const ToolUse &U);
 
 /// The system part, with the answer's schema where no field of the request
 /// carries it.

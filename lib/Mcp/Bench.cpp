@@ -10,7 +10,7 @@
 #include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Driver/GpuFacts.h"
 #include "cupilot/Driver/SearchStories.h"
-#include "cupilot/Evolution/PlanText.h"
+#include "cupilot/Evolution/BenchAnswers.h"
 #include "cupilot/Evolution/Search.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
 #include "cupilot/Model/DomainText.h"
@@ -107,10 +107,31 @@ Expected<BenchKernel *> Bench::kernel(StringRef Name) {
                       "nothing can be judged",
                       "start the server with a source (or -p DIR) and "
                       "--workloads=W.mlir");
+  // A project is looked through for it, which takes its time.
+  constexpr std::chrono::minutes Pause(1);
+  if (auto Known = Failed.find(N->Symbol);
+      Known != Failed.end() &&
+      std::chrono::steady_clock::now() < Known->second.second)
+    return findingError(Known->second.first,
+                        "it is tried again a minute after it failed");
+  Expected<BenchKernel *> Made = make(*N);
+  if (Made)
+    return Made;
+  return handleErrors(
+      Made.takeError(), [&](std::unique_ptr<ToolError> E) -> Error {
+        if (E->code() == ExitCode::Finding)
+          Failed[N->Symbol] = {E->text(),
+                               std::chrono::steady_clock::now() + Pause};
+        return Error(std::move(E));
+      });
+}
+
+/// Parses its unit and compiles it.
+Expected<BenchKernel *> Bench::make(const NamedKernel &N) {
   auto Planned = [&]() -> SearchItem * {
     for (const std::unique_ptr<SearchPlan> &P : Plans)
       for (SearchItem &I : P->Items)
-        if (I.K && I.K->Symbol == N->Symbol)
+        if (I.K && I.K->Symbol == N.Symbol)
           return &I;
     return nullptr;
   };
@@ -118,7 +139,7 @@ Expected<BenchKernel *> Bench::kernel(StringRef Name) {
   if (!Item && (R.isProject() || Plans.empty())) {
     EvolveRequest One = R;
     if (R.isProject())
-      One.Only = NvccPtx::sourceName(N->Symbol);
+      One.Only = NvccPtx::sourceName(N.Symbol);
     Expected<SearchPlan> Made = SearchPlan::of(One, *Recorded, errs());
     if (!Made)
       return Made.takeError();
@@ -126,13 +147,13 @@ Expected<BenchKernel *> Bench::kernel(StringRef Name) {
     Item = Planned();
     for (SearchItem &I : Plans.back()->Items)
       if (!Item && !I.K && !I.Row.Why.empty())
-        return findingError("'" + N->Name +
+        return findingError("'" + N.Name +
                             "' cannot be worked on: " + I.Row.Why);
   }
   if (!Item)
-    return findingError("the source does not define '" + N->Name + "'");
+    return findingError("the source does not define '" + N.Name + "'");
   if (Item->K->Refusal)
-    return findingError("'" + N->Name +
+    return findingError("'" + N.Name +
                         "' cannot be worked on: " + *Item->K->Refusal);
   Expected<SearchProblem> P =
       searchProblem(R, *Recorded, *Item->Unit, *Item->K);
@@ -146,7 +167,7 @@ Expected<BenchKernel *> Bench::kernel(StringRef Name) {
   if (!Code)
     return Code.takeError();
   return &Ready
-              .emplace(N->Symbol,
+              .emplace(N.Symbol,
                        BenchKernel{Item, std::move(*P), std::move(*Code)})
               .first->second;
 }
@@ -189,6 +210,8 @@ void Bench::makeReady(BenchKernel &K) {
     return;
   // A worker would meet the same error, and tell it.
   consumeError(CandidateEvaluator::create(K.Problem).moveInto(K.Evaluator));
+  if (K.Evaluator)
+    consumeError(K.Evaluator->runOriginalQuickly(Little));
 }
 
 //===----------------------------------------------------------------------===//
@@ -319,15 +342,6 @@ Expected<json::Object> Bench::describe(StringRef Name) {
 // What was tried
 //===----------------------------------------------------------------------===//
 
-json::Array timesJson(ArrayRef<LaunchTimes> Times) {
-  json::Array All;
-  for (const LaunchTimes &T : Times)
-    All.push_back(json::Object{{"workload", T.Workload},
-                               {"original_us", numberJson(T.OriginalUs)},
-                               {"variant_us", numberJson(T.VariantUs)}});
-  return All;
-}
-
 /// The source identity of the kernel \p Symbol, as far as it is known without
 /// parsing.
 static std::string identityOf(ArrayRef<StoredKernel> All, StringRef Symbol) {
@@ -369,6 +383,13 @@ Bench::tried(StringRef Name, size_t Most,
     Expected<std::vector<CandidateRecord>> All = J->candidates(Run);
     if (!All)
       return All.takeError();
+    auto IsHandedIn = [](const CandidateRecord &C) {
+      const std::optional<Genome> G = parseGenome(C.Genome);
+      return G && isSubmission(*G);
+    };
+    const bool IsSweep = any_of(*All, [&](const CandidateRecord &C) {
+      return C.Open && IsHandedIn(C);
+    });
     for (const CandidateRecord &C : *All) {
       json::Object Row{
           {"name", variantName(C)},
@@ -378,9 +399,8 @@ Bench::tried(StringRef Name, size_t Most,
           {"outcome", wordOf(C.Outcome)},
           {"quick", false},
           {"kept", InStore.count(variantName(C)) != 0}};
-      if (std::optional<Genome> G = parseGenome(C.Genome);
-          G && isSubmission(*G))
-        Row["from"] = "submit";
+      if (IsSweep || IsHandedIn(C))
+        Row["from"] = wordOf(IsSweep ? Tool::Tune : Tool::Submit);
       if (std::string Why = reasonText(C); !Why.empty())
         Row["reason"] = json::fixUTF8(Why);
       if (C.Ratio > 0) {
@@ -402,7 +422,8 @@ Bench::tried(StringRef Name, size_t Most,
   for (const auto &[Handle, S] : Work) {
     if (S.Request.Identity != Identity || S.Request.Tool == Tool::Profile ||
         S.Request.Tool == Tool::Knowledge ||
-        (S.Request.Tool == Tool::Submit && S.State == WorkState::Done))
+        (S.State == WorkState::Done &&
+         (S.Request.Tool == Tool::Submit || S.Request.Tool == Tool::Tune)))
       continue;
     json::Object Row{{"name", Handle},
                      {"from", wordOf(S.Request.Tool)},
@@ -428,39 +449,6 @@ Bench::tried(StringRef Name, size_t Most,
                       {"all", int64_t(All)}};
 }
 
-/// A plan as tools take it.
-static json::Object planJson(const LaunchPlan &P, const LaunchNames &N) {
-  auto Three = [&](ArrayRef<Expr> Sizes) {
-    json::Array All;
-    for (const Expr &E : Sizes)
-      All.push_back(exprText(E, N));
-    return All;
-  };
-  json::Array Launches;
-  for (const Launch &L : P.Launches)
-    Launches.push_back(json::Object{
-        {"kernel", L.Symbol},
-        {"grid", Three(L.Grid)},
-        {"block", Three(L.Block)},
-        {"shared", exprText(L.Shared, N)},
-        {"cluster", L.Cluster ? Three(*L.Cluster) : json::Array()}});
-  return json::Object{{"launches", std::move(Launches)},
-                      {"scratch", Three(P.Scratch)},
-                      {"tensor_maps", int64_t(P.TensorMaps.size())}};
-}
-
-static json::Object variantJson(StringRef Name, StringRef Source,
-                                const LaunchPlan &Plan, const Guard &When,
-                                const Kernel &K) {
-  const LaunchNames Names = launchNames(K);
-  return json::Object{{"name", Name.str()},
-                      {"kernel", json::fixUTF8(K.Name)},
-                      {"source", json::fixUTF8(Source)},
-                      {"plan", planJson(Plan, Names)},
-                      {"guard", guardText(When, Names)},
-                      {"architecture", When.Arch}};
-}
-
 Expected<json::Object> Bench::variant(StringRef Name, StringRef Wanted) {
   Expected<NamedKernel> N = find(Name);
   if (!N)
@@ -482,7 +470,7 @@ Expected<json::Object> Bench::variant(StringRef Name, StringRef Wanted) {
       return std::move(E);
     for (auto [V, Source] : zip_equal(S.Variants, S.Sources))
       if (V.Name == Wanted && V.Plan && V.When) {
-        json::Object O = variantJson(V.Name, Source, *V.Plan, *V.When, S.K);
+        json::Object O = variantJson(V.Name, {Source, *V.Plan, *V.When}, S.K);
         O["genome"] = genomeText(V.Genes);
         if (V.Where)
           O["domain"] = domainText(*V.Where, launchNames(S.K));
@@ -510,8 +498,7 @@ Expected<json::Object> Bench::variant(StringRef Name, StringRef Wanted) {
         return All.takeError();
       for (const CandidateRecord &C : *All)
         if (variantName(C) == Wanted && C.Code) {
-          json::Object O = variantJson(Wanted, C.Code->Source, C.Code->Plan,
-                                       C.Code->When, K);
+          json::Object O = variantJson(Wanted, *C.Code, K);
           O["genome"] = json::fixUTF8(C.Carried);
           O["outcome"] = wordOf(C.Outcome);
           if (std::string Why = reasonText(C); !Why.empty())

@@ -9,6 +9,7 @@
 #include "cupilot/Driver/SharedFolder.h"
 #include "cupilot/Driver/Submit.h"
 #include "cupilot/Evolution/Advice.h"
+#include "cupilot/Evolution/BenchAnswers.h"
 #include "cupilot/Evolution/GpuStepJudge.h"
 #include "cupilot/Evolution/Handshake.h"
 #include "cupilot/Evolution/Search.h"
@@ -26,46 +27,6 @@
 using namespace llvm;
 
 namespace cupilot {
-
-Expected<SubmittedVariant> submittedIn(const json::Object &Arguments,
-                                       const Kernel &K, StringRef Arch) {
-  // The original's launch, without a condition, is what texts mean that say
-  // nothing.
-  json::Object Answer{
-      {"source", textIn(Arguments, "source")},
-      {"plan",
-       json::Object{{"launches", json::Array{json::Object{
-                                     {"kernel", K.Symbol},
-                                     {"grid", json::Array{"gx", "gy", "gz"}},
-                                     {"block", json::Array{"bx", "by", "bz"}},
-                                     {"shared", "shared"},
-                                     {"cluster", json::Array{}}}}},
-                    {"scratch", json::Array{}},
-                    {"tensor_maps", json::Array{}}}},
-      {"guard", json::Object{{"conditions", json::Array{}},
-                             {"align", json::Array{}},
-                             {"disjoint", json::Array{}}}},
-      {"carried_out", json::Array{}},
-      {"notes", textIn(Arguments, "notes")}};
-  for (const char *Key : {"plan", "guard"})
-    if (const json::Object *Given = Arguments.getObject(Key))
-      Answer[Key] = json::Object(*Given);
-  if (const json::Array *Strategies = Arguments.getArray("strategies"))
-    Answer["carried_out"] = json::Array(*Strategies);
-  DigestBuilder B;
-  for (const char *Key : {"source", "plan", "guard", "carried_out"})
-    B.add(formatv("{0}", *Answer.get(Key)).str());
-  Expected<ModelTranslation> T =
-      translationFrom(json::Value(std::move(Answer)), K, Arch);
-  if (!T)
-    return T.takeError();
-  SubmittedVariant S;
-  S.Code = std::move(T->Code);
-  S.CarriedOut = std::move(T->CarriedOut);
-  S.Notes = std::move(T->Notes);
-  S.Digest = B.str();
-  return S;
-}
 
 static constexpr StringRef RunningOriginal = "running the original";
 
@@ -92,12 +53,14 @@ private:
   Expected<json::Object> time();
   Expected<json::Object> profile();
   Expected<json::Object> similar();
+  Expected<json::Object> tune();
   Expected<json::Object> submit();
   Error begin();
+  Error read();
   Error prepare();
-  void describe(json::Object &O) const;
   Error onGpu(function_ref<Error()> Ask);
   Expected<std::unique_ptr<GpuStepJudge>> gpu();
+  json::Object sweepJson(const SearchResult &Found);
   Error openJournal();
 
   /// Notes how long a phase took, under its name.
@@ -140,9 +103,19 @@ Error BenchWork::begin() {
   return Error::success();
 }
 
+Error BenchWork::read() {
+  const std::string Strategies = R.Strategies.empty()
+                                     ? sharedFile("strategies", "strategies")
+                                     : R.Strategies;
+  return (W.Tool == Tool::Tune
+              ? openSubmissionIn(W.Arguments, P.K, P.Arch, Strategies)
+              : submittedIn(W.Arguments, P.K, P.Arch))
+      .moveInto(S);
+}
+
 /// Compiles the text.
 Error BenchWork::prepare() {
-  if (Error Failure = submittedIn(W.Arguments, P.K, P.Arch).moveInto(S))
+  if (Error Failure = read())
     return Failure;
   return inPhase("compiling", [&] {
     return E->prepare(submissionOf(S->Digest), S->Code).moveInto(C);
@@ -176,62 +149,8 @@ Expected<std::unique_ptr<GpuStepJudge>> BenchWork::gpu() {
   return GpuStepJudge::create(P, *E, *J, B.str(), R.Device, Patience);
 }
 
-static json::Object resourcesJson(const SearchProblem &P, const Candidate &C) {
-  json::Object All;
-  for (const auto &[Symbol, Needs] : resourcesOf(P, C))
-    All[Symbol] = toJSON(Needs);
-  return All;
-}
-
-/// Outcome and reason, with who has said so.
-void BenchWork::describe(json::Object &O) const {
-  const CandidateRecord &Record = C.Record;
-  O["outcome"] = wordOf(Record.Outcome);
-  if (std::string Why = reasonText(Record); !Why.empty())
-    O["reason"] = json::fixUTF8(Why);
-  if (!Record.Evidence)
-    return;
-  const GateVerdict &V = Record.Evidence->Gate;
-  json::Array Findings;
-  for (const GateFinding &F : V.Findings)
-    Findings.push_back(json::Object{{"reason", wordOf(F.Reason)},
-                                    {"workload", F.Workload},
-                                    {"evidence", json::fixUTF8(F.Evidence)}});
-  json::Object Gate{{"passed", V.Passed},
-                    {"findings", std::move(Findings)},
-                    {"checks", int64_t(V.Checks)},
-                    {"kept_out_by_guard", int64_t(V.GuardMisses)},
-                    {"skipped", int64_t(V.Skipped)},
-                    {"max_error", numberJson(V.MaxError)},
-                    {"original_error", numberJson(V.OriginalError)}};
-  if (V.Where)
-    Gate["domain"] = domainText(*V.Where, launchNames(P.K));
-  json::Array Ends;
-  for (const DomainEnd &End : V.Ends)
-    Ends.push_back(json::Object{{"case", End.Case},
-                                {"reason", wordOf(End.Reason)},
-                                {"evidence", json::fixUTF8(End.Evidence)}});
-  if (!Ends.empty())
-    Gate["beyond_domain"] = std::move(Ends);
-  if (!V.Outside.empty())
-    Gate["outside_domain"] = json::Array(V.Outside);
-  O["gate"] = std::move(Gate);
-  if (Record.Ratio > 0) {
-    O["ratio"] = Record.Ratio;
-    O["basis"] =
-        wordOf(Record.Evidence->Gpu ? Basis::Measured : Basis::Modelled);
-    if (Record.Evidence->High > 0) {
-      O["low"] = Record.Evidence->Low;
-      O["high"] = Record.Evidence->High;
-    }
-  }
-  json::Array Times = timesJson(Record.Evidence->times());
-  if (!Times.empty())
-    O["times"] = std::move(Times);
-}
-
 Expected<json::Object> BenchWork::compile() {
-  if (Error Failure = submittedIn(W.Arguments, P.K, P.Arch).moveInto(S))
+  if (Error Failure = read())
     return std::move(Failure);
   TextCompiler Compiler(P.Compilation);
   if (Error Failure = inPhase("compiling", [&] {
@@ -240,32 +159,7 @@ Expected<json::Object> BenchWork::compile() {
             .moveInto(C);
       }))
     return std::move(Failure);
-  json::Object O{{"compiles", C.Record.Outcome == CandidateOutcome::Unjudged},
-                 {"quick", true}};
-  describe(O);
-  if (C.Record.Outcome != CandidateOutcome::Unjudged)
-    return O;
-  O["outcome"] = "compiles";
-  O["resources"] = resourcesJson(P, C);
-  const PtxFacts Facts = ptxFacts(C.Ptx);
-  O["code"] = json::Object{
-      {"instructions", int64_t(Facts.Instructions)},
-      {"backward_branches", int64_t(Facts.BackwardBranches)},
-      {"widest_global_access_bytes", int64_t(Facts.WidestAccess)},
-      {"shared_memory", Facts.Shared},
-      {"tensor_cores", Facts.has("mma.sync") || Facts.has("mma_async")},
-      {"cluster_blocks", int64_t(Facts.ClusterBlocks)}};
-  return O;
-}
-
-/// Of a quick verdict nothing is kept, and the word says no more than it knows.
-static void markQuick(json::Object &O, CandidateOutcome Outcome) {
-  O["quick"] = true;
-  O["note"] = "a quick verdict: the recorded launches and a few others. It "
-              "proves nothing and nothing of it is kept; 'submit' decides";
-  if (Outcome == CandidateOutcome::Accepted ||
-      Outcome == CandidateOutcome::Passed)
-    O["outcome"] = "nothing found";
+  return compiledJson(P, C);
 }
 
 Expected<json::Object> BenchWork::judge() {
@@ -283,7 +177,7 @@ Expected<json::Object> BenchWork::judge() {
       return std::move(Failure);
     O["resources"] = resourcesJson(P, C);
   }
-  describe(O);
+  addVerdict(O, P, C.Record);
   O["quick"] = false;
   if (!Whole)
     markQuick(O, C.Record.Outcome);
@@ -310,21 +204,8 @@ Expected<json::Object> BenchWork::time() {
     C.Record = std::move(Asked.front().Record);
   }
   json::Object O;
-  describe(O);
+  addVerdict(O, P, C.Record);
   markQuick(O, C.Record.Outcome);
-  return O;
-}
-
-static json::Object adviceJson(const KernelAdvice &A) {
-  json::Array Metrics;
-  for (const KernelMetric &M : A.Metrics)
-    Metrics.push_back(json::Object{
-        {"name", M.Name}, {"value", M.Value}, {"source", M.Source}});
-  json::Object O{{"facts", textFacts(A.sentences())},
-                 {"metrics", std::move(Metrics)},
-                 {"sample", A.Sample}};
-  if (A.Class)
-    O["class"] = toString(*A.Class);
   return O;
 }
 
@@ -362,7 +243,7 @@ Expected<json::Object> BenchWork::profile() {
   O["outcome"] = "profiled";
   if (!OfVariant)
     return O;
-  describe(O);
+  addVerdict(O, P, C.Record);
   markQuick(O, C.Record.Outcome);
   if (!C.Record.Evidence || !C.Record.Evidence->Gate.Passed)
     return O;
@@ -376,17 +257,7 @@ Expected<json::Object> BenchWork::profile() {
         return Gpu->profile("profile", Asked, Advice->Class).moveInto(Profiles);
       }))
     return std::move(Failure);
-  json::Object Counters;
-  for (const LaunchProfiles &Each : Profiles)
-    for (const auto &[Workload, M] : Each) {
-      json::Object Row{{"microseconds", M.Microseconds}};
-      for (const auto &[Name, Value] : M.Metrics)
-        Row[Name] = numberJson(Value);
-      if (M.Metrics.empty())
-        Row["why_none"] = json::fixUTF8(M.NoMetrics);
-      Counters[Workload] = std::move(Row);
-    }
-  O["counters"] = std::move(Counters);
+  O["counters"] = countersJson(Profiles);
   return O;
 }
 
@@ -413,8 +284,80 @@ Expected<json::Object> BenchWork::similar() {
       {"examples", std::move(Examples)}, {"outcome", "found"}, {"quick", true}};
 }
 
+/// A search with one candidate whose numbers are open: it is judged, and other
+/// settings of it are tried. None is kept.
+Expected<json::Object> BenchWork::tune() {
+  if (Error Failure = read())
+    return std::move(Failure);
+  if (Error Failure = openJournal())
+    return std::move(Failure);
+  SearchOptions O;
+  O.Population = O.Generations = 1;
+  O.Keep = 0;
+  O.Tune = unsigned(W.Arguments.getInteger("settings").value_or(UsualTune));
+  O.Resume = true;
+  O.Jobs = R.Jobs;
+  O.Strategies = R.Strategies.empty() ? sharedFile("strategies", "strategies")
+                                      : R.Strategies;
+  O.Store = R.Store;
+  O.Device = R.Device;
+  O.Patience.Wait = true;
+  O.Patience.Tell = [&](const Twine &Text) { Log << Text << "\n"; };
+  O.Submitted = &*S;
+  O.Progress = [&](unsigned, const CandidateRecord &Of, double Best) {
+    Log << Of.Genome << ": " << wordOf(Of.Outcome) << "\n";
+  };
+  // How much of it is the GPU's, nobody tells: all counts.
+  if (P.OnGpu)
+    Meter.begin();
+  Expected<SearchResult> Found = search(P, O, *J);
+  if (P.OnGpu)
+    Meter.end();
+  if (!Found)
+    return Found.takeError();
+  return sweepJson(*Found);
+}
+
+/// The text as it is, and the settings that were tried.
+json::Object BenchWork::sweepJson(const SearchResult &Found) {
+  json::Array Rows;
+  const CandidateRecord *Best = nullptr;
+  for (const CandidateRecord &Each : Found.All) {
+    json::Object Row{{"setting", ""},
+                     {"name", variantName(Each)},
+                     {"outcome", wordOf(Each.Outcome)}};
+    if (Each.Open)
+      Row["setting"] =
+          settingText(Each.Open->Numbers, presentSetting(Each.Open->Numbers));
+    if (std::string Why = reasonText(Each); !Why.empty())
+      Row["reason"] = json::fixUTF8(Why);
+    if (Each.Ratio > 0)
+      Row["ratio"] = Each.Ratio;
+    Rows.push_back(std::move(Row));
+    const bool IsRight = Each.Outcome == CandidateOutcome::Accepted ||
+                         Each.Outcome == CandidateOutcome::Slower;
+    if (IsRight && Each.Code && (!Best || Each.Ratio > Best->Ratio))
+      Best = &Each;
+  }
+  json::Object O{{"quick", false},
+                 {"kept", false},
+                 {"basis", wordOf(P.OnGpu ? Basis::Measured : Basis::Modelled)},
+                 {"settings", std::move(Rows)}};
+  if (!Best) {
+    if (!Found.All.empty())
+      addVerdict(O, P, Found.All.front());
+    return O;
+  }
+  addVerdict(O, P, *Best);
+  O["best"] = variantJson(variantName(*Best), *Best->Code, P.K);
+  if (Best->Open)
+    O["setting"] =
+        settingText(Best->Open->Numbers, presentSetting(Best->Open->Numbers));
+  return O;
+}
+
 Expected<json::Object> BenchWork::submit() {
-  if (Error Failure = submittedIn(W.Arguments, P.K, P.Arch).moveInto(S))
+  if (Error Failure = read())
     return std::move(Failure);
   S->By = {W.Client, W.Model, ""};
   EvolveRequest Request = R;
@@ -435,7 +378,7 @@ Expected<json::Object> BenchWork::submit() {
     return O;
   }
   C.Record = std::move(*Made->Judged);
-  describe(O);
+  addVerdict(O, P, C.Record);
   O["variant"] = variantName(C.Record);
   O["genome"] = json::fixUTF8(C.Record.Carried.empty() ? "no strategy"
                                                        : C.Record.Carried);
@@ -463,6 +406,8 @@ Expected<json::Object> BenchWork::runTool() {
     return profile();
   case Tool::Knowledge:
     return similar();
+  case Tool::Tune:
+    return tune();
   case Tool::Submit:
     return submit();
   default:

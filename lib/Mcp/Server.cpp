@@ -87,6 +87,22 @@ static bool writeLine(int Out, const json::Value &V) {
   return true;
 }
 
+/// Until there is something to read from \p In, which it says; until a process
+/// of \p Work ends, or \p Patience is over.
+static bool waitFor(int In, const WorkFolder &Work,
+                    std::optional<std::chrono::milliseconds> Patience) {
+  constexpr std::chrono::milliseconds WithoutEnds(10);
+  std::vector<pollfd> Ends{{In, POLLIN, 0}};
+  for (int End : Work.ends())
+    if (End >= 0)
+      Ends.push_back({End, POLLIN, 0});
+    else
+      Patience = std::min(Patience.value_or(WithoutEnds), WithoutEnds);
+  return ::poll(Ends.data(), Ends.size(),
+                Patience ? int(Patience->count()) : -1) > 0 &&
+         Ends.front().revents != 0;
+}
+
 Error serveMcp(const McpOptions &O, int In, int Out) {
   ::signal(SIGPIPE, SIG_IGN);
   Expected<std::unique_ptr<Toolbox>> Tools = Toolbox::open(O);
@@ -97,11 +113,8 @@ Error serveMcp(const McpOptions &O, int In, int Out) {
     IsThere = IsThere && writeLine(Out, V);
   });
   LineReader Reader(In);
-  constexpr int TurnMilliseconds = 10;
   for (bool Open = true; Open && IsThere;) {
-    pollfd Input{In, POLLIN, 0};
-    const bool IsBusy = (*Tools)->isBusy() || Session.isWaiting();
-    if (::poll(&Input, 1, IsBusy ? TurnMilliseconds : -1) > 0)
+    if (waitFor(In, (*Tools)->work(), Session.patience()))
       Open = Reader.read();
     bool TooLong = false;
     while (std::optional<std::string> Line = Reader.next(TooLong)) {

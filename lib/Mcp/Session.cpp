@@ -302,6 +302,22 @@ void McpSession::answerWaiting(bool All) {
   Waiting = std::move(Left);
 }
 
+std::optional<std::chrono::milliseconds> McpSession::patience() const {
+  // Of other servers' work nobody tells that it has ended.
+  constexpr std::chrono::milliseconds ForOthers(100);
+  std::optional<std::chrono::milliseconds> Least;
+  const auto Now = std::chrono::steady_clock::now();
+  for (const WaitingCall &W : Waiting) {
+    auto Each =
+        std::max(std::chrono::milliseconds(0),
+                 std::chrono::ceil<std::chrono::milliseconds>(W.Until - Now));
+    if (!Tools.work().isOwn(W.Handle))
+      Each = std::min(Each, ForOthers);
+    Least = std::min(Least.value_or(Each), Each);
+  }
+  return Least;
+}
+
 void McpSession::listResources(const Request &R) {
   json::Array All;
   for (const KnownText &T : Tools.knowledge().texts())

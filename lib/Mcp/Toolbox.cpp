@@ -208,7 +208,7 @@ Expected<ToolReply> Toolbox::begin(Tool T, const json::Object &Arguments,
     return Handle.takeError();
   // What takes long has a handle at once.
   const bool IsLong =
-      T == Tool::Submit ||
+      T == Tool::Submit || T == Tool::Tune ||
       (T == Tool::Judge && textIn(Arguments, "depth") == "whole");
   ToolReply Reply;
   Reply.Handle = *Handle;
@@ -271,16 +271,6 @@ Expected<json::Object> Toolbox::variant(StringRef Kernel, StringRef Name) {
   return O;
 }
 
-json::Object Toolbox::passages(StringRef Query, size_t Most) {
-  json::Array All;
-  for (const KnownPassage &P : Known.search(Query, Most))
-    All.push_back(json::Object{
-        {"uri", P.Uri},
-        {"heading", P.Heading},
-        {"text", json::fixUTF8(StringRef(P.Text).take_front(8000))}});
-  return json::Object{{"passages", std::move(All)}};
-}
-
 Expected<ToolReply> Toolbox::reply(Tool T, const json::Object &Arguments,
                                    const McpClient &Who) {
   json::Value Answer = nullptr;
@@ -331,7 +321,8 @@ Expected<ToolReply> Toolbox::reply(Tool T, const json::Object &Arguments,
     return Now(variant(Kernel, textIn(Arguments, "name")));
   case Tool::Knowledge:
     if (!textIn(Arguments, "query").empty())
-      return Now(passages(textIn(Arguments, "query"), Most));
+      return Now(json::Object{
+          {"passages", Known.passages(textIn(Arguments, "query"), Most)}});
     if (Kernel.empty())
       return usageError("neither words nor a kernel were given",
                         "give 'query', or 'kernel'");
@@ -340,6 +331,7 @@ Expected<ToolReply> Toolbox::reply(Tool T, const json::Object &Arguments,
   case Tool::Judge:
   case Tool::Time:
   case Tool::Profile:
+  case Tool::Tune:
   case Tool::Submit:
     return begin(T, Arguments, Who);
   case Tool::Status: {

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +62,13 @@ static void writeMeter(StringRef Path, double Before, double Since) {
 void GpuMeter::begin() { writeMeter(Path, secondsIn(Path), now()); }
 
 void GpuMeter::end() { writeMeter(Path, secondsIn(Path), 0); }
+
+void GpuMeter::settle(StringRef Path, double LastSeen) {
+  const auto [Before, Since] = meterIn(Path);
+  if (Since > 0)
+    writeMeter(Path, Before + std::max(0.0, std::min(LastSeen, now()) - Since),
+               0);
+}
 
 double GpuMeter::secondsIn(StringRef Path) {
   const auto [Before, Since] = meterIn(Path);
@@ -167,11 +175,16 @@ std::vector<std::string> WorkFolder::handles() const {
     StringRef Name = sys::path::filename(It->path());
     if (!Name.starts_with("h_"))
       continue;
-    Expected<WorkRequest> R = request(Name);
-    if (R)
-      All.emplace_back(R->Time, Name.str());
-    else
-      consumeError(R.takeError());
+    auto Known = Times.find(Name);
+    if (Known == Times.end()) {
+      Expected<WorkRequest> R = request(Name);
+      if (!R) {
+        consumeError(R.takeError());
+        continue;
+      }
+      Known = Times.emplace(Name.str(), R->Time).first;
+    }
+    All.emplace_back(Known->second, Name.str());
   }
   llvm::sort(All);
   std::vector<std::string> Names;
@@ -194,9 +207,20 @@ void WorkFolder::finish(StringRef Handle, json::Object Result) const {
     consumeError(S.takeError());
 }
 
+/// When \p Path was written; 0 where it was not.
+static sys::TimePoint<> timeOf(const Twine &Path) {
+  sys::fs::file_status Status;
+  return sys::fs::status(Path, Status) ? sys::TimePoint<>()
+                                       : Status.getLastModificationTime();
+}
+
 Expected<WorkStatus> WorkFolder::status(StringRef Handle) const {
   if (Error E = checkHandle(Handle))
     return std::move(E);
+  const sys::TimePoint<> Written = timeOf(file(Handle, "result.json"));
+  if (auto Known = Over.find(Handle);
+      Known != Over.end() && Known->second.first == Written)
+    return Known->second.second;
   WorkStatus S;
   Expected<WorkRequest> R = request(Handle);
   if (!R)
@@ -237,11 +261,15 @@ Expected<WorkStatus> WorkFolder::status(StringRef Handle) const {
     }
     return true;
   };
-  Expected<bool> Over = ReadResult();
-  if (!Over)
-    return Over.takeError();
-  if (*Over)
+  Expected<bool> IsOver = ReadResult();
+  if (!IsOver)
+    return IsOver.takeError();
+  if (*IsOver) {
+    constexpr size_t MostKnown = 1000;
+    if (Over.size() < MostKnown && Written != sys::TimePoint<>())
+      Over.insert_or_assign(Handle.str(), std::pair(Written, S));
     return S;
+  }
   Expected<std::optional<FileLock>> Lock =
       FileLock::tryLock(file(Handle, "lock"), 0);
   if (!Lock)
@@ -252,10 +280,10 @@ Expected<WorkStatus> WorkFolder::status(StringRef Handle) const {
     return S;
   }
   // It may have ended between the two looks.
-  Over = ReadResult();
-  if (!Over)
-    return Over.takeError();
-  if (!*Over)
+  IsOver = ReadResult();
+  if (!IsOver)
+    return IsOver.takeError();
+  if (!*IsOver)
     S.State = WorkState::Interrupted;
   return S;
 }
@@ -291,7 +319,12 @@ Expected<std::string> WorkFolder::begin(const WorkRequest &R) {
 
 Error WorkFolder::take(StringRef Handle, std::unique_ptr<FileLock> Lock) {
   Piece P{Handle.str(), std::move(Lock)};
-  // Of a process that is gone; its number may be another's by now.
+  // Of a process that is gone, the log is the last that is known.
+  GpuMeter::settle(file(Handle, GpuFile),
+                   std::chrono::duration<double>(
+                       timeOf(file(Handle, "log")).time_since_epoch())
+                       .count());
+  // Its number may be another's by now.
   sys::fs::remove(file(Handle, "pid"));
   if (Running.size() < L.AtOnce)
     return start(std::move(P));
@@ -385,8 +418,23 @@ Error WorkFolder::start(Piece P) {
     return resourceError(Twine("no process can be started: ") +
                              std::strerror(errno),
                          "call again later");
+  P.End = int(::syscall(SYS_pidfd_open, P.Pid, 0));
+  if (P.End >= 0)
+    ::fcntl(P.End, F_SETFD, FD_CLOEXEC);
   Running.push_back(std::move(P));
   return Error::success();
+}
+
+std::vector<int> WorkFolder::ends() const {
+  std::vector<int> All;
+  for (const Piece &P : Running)
+    All.push_back(P.End);
+  return All;
+}
+
+bool WorkFolder::isOwn(StringRef Handle) const {
+  auto Is = [&](const Piece &P) { return P.Handle == Handle; };
+  return any_of(Running, Is) || any_of(Waiting, Is);
 }
 
 Expected<bool> WorkFolder::resume(StringRef Handle) {
@@ -429,6 +477,8 @@ Expected<bool> WorkFolder::cancel(StringRef Handle) {
   if (Own != Running.end()) {
     End(Own->Pid);
     ::waitpid(Own->Pid, nullptr, 0);
+    if (Own->End >= 0)
+      ::close(Own->End);
     Running.erase(Own);
   } else if (S->State == WorkState::Queued) {
     return resourceError("'" + Handle + "' waits in another server's queue",
@@ -466,6 +516,8 @@ void WorkFolder::turn() {
     }
     Piece P = std::move(Running[I]);
     Running.erase(Running.begin() + I);
+    if (P.End >= 0)
+      ::close(P.End);
     if (!sys::fs::exists(file(P.Handle, "result.json"))) {
       const bool Late =
           WIFSIGNALED(Status) && WTERMSIG(Status) == ProcessDeadline::Signal;

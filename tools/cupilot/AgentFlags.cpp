@@ -23,6 +23,21 @@ AgentFlags::AgentFlags(cl::SubCommand &Sub)
                 cl::init("strategies"), cl::value_desc("strategies|code"),
                 cl::desc("Merge the strategies of two parents (default), or "
                          "their code")),
+      Operator("operator", cl::sub(Sub), cl::cat(Models), cl::init("answer"),
+               cl::value_desc("answer|agent"),
+               cl::desc("Improve a variant by one answer (default), or by a "
+                        "dialogue in which the model has the tools of cupilot "
+                        "mcp")),
+      AgentTurns("agent-turns", cl::sub(Sub), cl::cat(Models), cl::init(12),
+                 cl::value_desc("N"),
+                 cl::desc("Turns of a dialogue at most (default 12)")),
+      AgentTokens("agent-tokens", cl::sub(Sub), cl::cat(Models),
+                  cl::init(300000), cl::value_desc("N"),
+                  cl::desc("Tokens of a dialogue at most, all prompts and "
+                           "answers together (default 300000)")),
+      AgentGpuSeconds("agent-gpu-seconds", cl::sub(Sub), cl::cat(Models),
+                      cl::init(60), cl::value_desc("N"),
+                      cl::desc("GPU time of a dialogue at most (default 60)")),
       Repairs("repairs", cl::sub(Sub), cl::cat(Models), cl::value_desc("N"),
               cl::desc("Most repairs of one candidate (default 2; paper: 3)")),
       KernelCalls(
@@ -55,6 +70,10 @@ Error AgentFlags::checkUnused() const {
        {std::pair(Providers.given(), "provider"),
         {Preset.getNumOccurrences() > 0, "preset"},
         {Crossover.getNumOccurrences() > 0, "crossover"},
+        {Operator.getNumOccurrences() > 0, "operator"},
+        {AgentTurns.getNumOccurrences() > 0, "agent-turns"},
+        {AgentTokens.getNumOccurrences() > 0, "agent-tokens"},
+        {AgentGpuSeconds.getNumOccurrences() > 0, "agent-gpu-seconds"},
         {Repairs.getNumOccurrences() > 0, "repairs"},
         {KernelCalls.getNumOccurrences() > 0, "kernel-calls"},
         {Within.getNumOccurrences() > 0, "within"},
@@ -91,6 +110,16 @@ AgentFlags::read(StringRef Translator) const {
   if (!S.CrossCode && Crossover != "strategies")
     return usageError("unknown crossover '" + Crossover + "'",
                       "--crossover=strategies or --crossover=code");
+  if (Operator == "agent")
+    S.Dialogue = {AgentTurns, AgentTokens, AgentGpuSeconds};
+  else if (Operator != "answer")
+    return usageError("unknown operator '" + Operator + "'",
+                      "--operator=answer or --operator=agent");
+  else if (AgentTurns.getNumOccurrences() || AgentTokens.getNumOccurrences() ||
+           AgentGpuSeconds.getNumOccurrences())
+    return usageError("--agent-turns, --agent-tokens and --agent-gpu-seconds "
+                      "are limits of dialogues",
+                      "--operator=agent");
   Expected<SessionOptions> Session = Providers.session();
   if (!Session)
     return Session.takeError();

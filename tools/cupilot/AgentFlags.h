@@ -27,7 +27,10 @@ private:
 
   llvm::cl::OptionCategory Models{"Language models (--translator=llm)"};
   ProviderOptions Providers;
-  llvm::cl::opt<std::string> Preset, Crossover;
+  llvm::cl::opt<std::string> Preset, Crossover, Operator;
+  llvm::cl::opt<unsigned> AgentTurns;
+  llvm::cl::opt<unsigned long long> AgentTokens;
+  llvm::cl::opt<double> AgentGpuSeconds;
   llvm::cl::opt<unsigned> Repairs, KernelCalls;
   llvm::cl::opt<double> Within;
   llvm::cl::opt<bool> DryRun;

@@ -40,10 +40,14 @@ struct AgentSettings {
   bool CrossCode = false, Roofline = true, Retrieval = true, Prose = false,
        NewStrategies = true, Improve = true, AskAgain = true;
   bool Tunables = true; ///< Code may leave numbers open.
-  bool DryRun = false;  ///< Nobody is asked; the first prompts are printed.
+  /// AgentOptions::Dialogue.
+  std::optional<DialogueBudget> Dialogue;
+  bool DryRun = false; ///< Nobody is asked; the first prompts are printed.
 
   /// Shares and numbers that are out of range are usage errors.
   llvm::Error check() const;
+  /// Calls for a kernel at most; 0: no limit.
+  unsigned usualCalls() const;
 };
 
 /// The models of one run of `cupilot evolve`, for all its kernels.

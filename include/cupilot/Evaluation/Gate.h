@@ -211,6 +211,9 @@ public:
                                             const LaunchPlan &Plan,
                                             const Guard &When,
                                             GateDepth Depth) = 0;
+  /// Runs the original on what Quick runs, ahead of the first verdict: the next
+  /// verdicts take what is known. Ends when \p Seconds are over.
+  virtual llvm::Error runOriginalQuickly(double Seconds) = 0;
   /// Runs the recorded launches alone, for their counts, and checks no result.
   virtual llvm::Expected<GateVerdict>
   count(const GateCode &Variant, const LaunchPlan &Plan, const Guard &When) = 0;

@@ -123,6 +123,8 @@ public:
   /// who are at work on a text. Accepted then means no more than that nothing
   /// speaks against it; there is no domain, and prove() alone makes one.
   virtual llvm::Error judgeQuickly(Candidate &C) = 0;
+  /// Gate::runOriginalQuickly, for judgeQuickly().
+  virtual llvm::Error runOriginalQuickly(double Seconds) = 0;
 
   /// The gate on \p C with the largest launches; launches of the variant by
   /// workload. Passed without a check where the GPU alone judges.

@@ -31,6 +31,13 @@ struct RevisionRequest {
 std::string planWords(const LaunchPlan &Plan, const Kernel &K);
 std::string guardWords(const Guard &When, const Kernel &K);
 
+/// Both as models answer (prompts/strategy-translator.schema.json); nothing
+/// where that form has no word for a pointer, which is a field.
+std::optional<llvm::json::Object> planAnswer(const LaunchPlan &Plan,
+                                             const Kernel &K);
+std::optional<llvm::json::Object> guardAnswer(const Guard &When,
+                                              const Kernel &K);
+
 /// Asks for the repair. Nothing when the model gives up: the reason goes to
 /// \p Why. Errors as with translateByModel.
 llvm::Expected<std::optional<ModelTranslation>>

@@ -33,6 +33,9 @@ struct SubmittedVariant {
   Author By;                             ///< For the store.
   Genome Genes = {};                     ///< With parameters, where known.
   std::vector<std::string> Prompts = {}; ///< As Variant has them.
+  /// The code with its numbers open: other settings are tried, too
+  /// (SearchOptions::Tune), also where this one is not faster.
+  std::optional<TunableCode> Open = std::nullopt;
 };
 
 struct SearchOptions {

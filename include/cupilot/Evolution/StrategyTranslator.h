@@ -134,6 +134,9 @@ struct ImprovementRequest {
 
 /// Asks for a faster version of a variant, by whatever strategies. Errors as
 /// above.
+/// What fills in the prompt "improve".
+llvm::json::Object improvementFacts(const PromptKernel &P,
+                                    const ImprovementRequest &R);
 llvm::Expected<ModelTranslation>
 improveByModel(Provider &From, const PromptLibrary &Prompts,
                const PromptKernel &P, const ImprovementRequest &R,

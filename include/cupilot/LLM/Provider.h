@@ -9,6 +9,7 @@
 #define CUPILOT_LLM_PROVIDER_H
 
 #include "cupilot/Support/Error.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
 #include <functional>
@@ -18,11 +19,40 @@
 
 namespace cupilot {
 
+/// A tool that a model may call.
+struct ChatTool {
+  std::string Name; ///< Letters, digits, '_' and '-'.
+  std::string Description;
+  llvm::json::Value Input = nullptr; ///< The JSON schema of its arguments.
+  bool operator==(const ChatTool &) const = default;
+};
+
+/// A call of a tool.
+struct ToolUse {
+  std::string Id; ///< The provider's.
+  std::string Name;
+  std::string Arguments; ///< JSON, as the model wrote it: it may be none.
+  bool operator==(const ToolUse &) const = default;
+};
+
+/// What came of one.
+struct ToolOutput {
+  std::string Id; ///< ToolUse::Id.
+  std::string Text;
+  bool IsError = false;
+  bool operator==(const ToolOutput &) const = default;
+};
+
 /// One turn of a conversation.
 struct ChatMessage {
   enum class Role { User, Assistant };
   Role From = Role::User;
   std::string Text;
+  std::vector<ToolUse> Uses = {};       ///< An assistant's.
+  std::vector<ToolOutput> Outputs = {}; ///< A user's, of all calls before.
+  /// An assistant's, in the provider's form: it wants them back with what came
+  /// of the calls. Null: none.
+  llvm::json::Value Thoughts = nullptr;
   bool operator==(const ChatMessage &) const = default;
 };
 
@@ -34,6 +64,9 @@ struct ChatRequest {
   std::optional<llvm::json::Value> Schema;
   std::string SchemaName = "answer"; ///< Letters, digits, '_' and '-'.
   unsigned MaxTokens = 16384;        ///< Of the answer, at most.
+  /// That the model may call. Providers of texts alone describe them, and how
+  /// an answer calls one (plainText).
+  std::vector<ChatTool> Tools = {};
 
   /// Where in a run it is asked ("g1/c3/translate"): the name under which a
   /// recording finds the answer again. Not sent.
@@ -47,6 +80,8 @@ struct ChatRequest {
 
 /// What a provider gets, as text for people, without step and prompt.
 std::string textOf(const ChatRequest &R);
+/// Calls, as recordings hold them.
+llvm::json::Array toJSON(llvm::ArrayRef<ToolUse> Uses);
 /// All that decides the answer: system, messages, schema, limit.
 llvm::json::Value toJSON(const ChatRequest &R);
 /// Digest of that.
@@ -55,6 +90,8 @@ std::string digestOf(const ChatRequest &R);
 /// What came back.
 struct ChatAnswer {
   std::string Text;
+  std::vector<ToolUse> Uses = {};       ///< Calls of the request's tools.
+  llvm::json::Value Thoughts = nullptr; ///< ChatMessage::Thoughts.
   /// "stop", "length" (cut at the limit), "refused" (the model or a filter
   /// declined), or the provider's own word.
   std::string Finish = "stop";

@@ -85,17 +85,12 @@ private:
   /// Of a source, all of it; of a project, one for each kernel asked for.
   std::vector<std::unique_ptr<SearchPlan>> Plans;
   std::map<std::string, BenchKernel> Ready; ///< By symbol.
+  /// What cannot be worked on: why, and until when nobody tries it again.
+  std::map<std::string,
+           std::pair<std::string, std::chrono::steady_clock::time_point>>
+      Failed;
+  llvm::Expected<BenchKernel *> make(const NamedKernel &N);
 };
-
-/// What launches took, as tools tell it.
-llvm::json::Array timesJson(llvm::ArrayRef<LaunchTimes> Times);
-
-/// The translation in \p Arguments ("source", and "plan", "guard" as in
-/// prompts/strategy-translator.schema.json, or like the original). Findings say
-/// what is wrong with it.
-llvm::Expected<SubmittedVariant>
-submittedIn(const llvm::json::Object &Arguments, const Kernel &K,
-            llvm::StringRef Arch);
 
 } // namespace cupilot
 

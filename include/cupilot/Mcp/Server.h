@@ -35,6 +35,9 @@ public:
   /// \p All, every one.
   void answerWaiting(bool All = false);
   bool isWaiting() const { return !Waiting.empty(); }
+  /// How long nothing needs to be looked at but what work() of the tools says
+  /// of itself; nothing: as long as nobody asks.
+  std::optional<std::chrono::milliseconds> patience() const;
 
 private:
   struct Request;

@@ -8,9 +8,9 @@
 #ifndef CUPILOT_MCP_TOOLBOX_H
 #define CUPILOT_MCP_TOOLBOX_H
 
+#include "cupilot/Driver/Knowledge.h"
 #include "cupilot/LLM/Prompts.h"
 #include "cupilot/Mcp/Bench.h"
-#include "cupilot/Mcp/Knowledge.h"
 
 namespace cupilot {
 
@@ -60,7 +60,7 @@ public:
   /// Nobody waits for \p Handle any more.
   void abandon(llvm::StringRef Handle);
   void turn() { Work->turn(); }
-  bool isBusy() const { return Work->isBusy(); }
+  const WorkFolder &work() const { return *Work; }
 
   Knowledge &knowledge() { return Known; }
   /// The prompts for clients; the message is one text.
@@ -79,7 +79,6 @@ private:
   llvm::Error checkBudget(Tool T) const;
   llvm::Expected<llvm::json::Object> variant(llvm::StringRef Kernel,
                                              llvm::StringRef Name);
-  llvm::json::Object passages(llvm::StringRef Query, size_t Most);
   llvm::Expected<llvm::json::Object> workList();
   llvm::Expected<WorkStatus> statusOf(llvm::StringRef Handle);
   void addBudget(llvm::json::Object &To) const;

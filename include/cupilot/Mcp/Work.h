@@ -16,14 +16,16 @@
 #ifndef CUPILOT_MCP_WORK_H
 #define CUPILOT_MCP_WORK_H
 
-#include "cupilot/Mcp/Tool.h"
+#include "cupilot/Evolution/Tool.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "llvm/Support/Chrono.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 
 namespace cupilot {
@@ -73,6 +75,9 @@ public:
   explicit GpuMeter(std::string Path) : Path(std::move(Path)) {}
   void begin();
   void end();
+  /// Of work whose process is gone: what was under way ended with the last that
+  /// is known of it.
+  static void settle(llvm::StringRef Path, double LastSeen);
   /// What \p Path has so far, what is under way included.
   static double secondsIn(llvm::StringRef Path);
 
@@ -114,14 +119,18 @@ public:
   std::vector<std::string> handles() const;
   /// Notes what ended and begins what waits.
   void turn();
-  /// Whether turn() has something to look after.
-  bool isBusy() const { return !Running.empty(); }
+  /// Can be read when a process of this object ends (pidfd_open(2)); -1 where
+  /// the system has no such thing.
+  std::vector<int> ends() const;
+  /// Whether \p Handle is done by a process of this object, or waits for one.
+  bool isOwn(llvm::StringRef Handle) const;
 
 private:
   struct Piece {
     std::string Handle;
     std::unique_ptr<FileLock> Lock; ///< Shared with the process.
     int Pid = -1;
+    int End = -1; ///< ends().
   };
   std::string file(llvm::StringRef Handle, llvm::StringRef Name) const;
   llvm::Error checkHandle(llvm::StringRef Handle) const;
@@ -138,6 +147,12 @@ private:
   std::vector<Piece> Running;
   std::deque<Piece> Waiting;
   unsigned Begun = 0;
+  /// By handle: when it was asked for, and, where it is over, all of it with
+  /// the time of its result's file. Neither changes.
+  mutable std::map<std::string, int64_t, std::less<>> Times;
+  mutable std::map<std::string, std::pair<llvm::sys::TimePoint<>, WorkStatus>,
+                   std::less<>>
+      Over;
 };
 
 } // namespace cupilot

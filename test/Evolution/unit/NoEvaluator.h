@@ -18,6 +18,9 @@ class NoEvaluator : public CandidateEvaluator {
 public:
   llvm::Error judge(Candidate &) override { return findingError(""); }
   llvm::Error judgeQuickly(Candidate &) override { return findingError(""); }
+  llvm::Error runOriginalQuickly(double) override {
+    return llvm::Error::success();
+  }
   llvm::StringRef originalDigest() const override { return ""; }
   double originalTime() const override { return 0; }
   llvm::Expected<Translation> translate(const Genome &) const override {

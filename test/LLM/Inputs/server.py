@@ -294,6 +294,82 @@ class Handler(BaseHTTPRequestHandler):
         prompt = "\n".join([self.body.get("system", "")] + [m["content"] for m in self.body["messages"]])
         self.think(subprocess.run(os.environ["MODEL"].split(), input=prompt, text=True, stdout=subprocess.PIPE, check=True).stdout, 12000)
 
+    def conversation(self):
+        """The messages of both protocols as (role, text), and what is wrong with their calls."""
+        messages, open_calls = [], set()
+        for m in self.body["messages"]:
+            content = m.get("content")
+            blocks = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
+            made = {c["id"] for c in m.get("tool_calls", [])} | {b["id"] for b in blocks if b["type"] == "tool_use"}
+            for c in m.get("tool_calls", []):
+                json.loads(c["function"]["arguments"])
+            ended = {m["tool_call_id"]} if m["role"] == "tool" else {b["tool_use_id"] for b in blocks if b["type"] == "tool_result"}
+            if not ended <= open_calls or (open_calls and m["role"] != "tool" and open_calls != ended):
+                return messages, "calls without results, or results without calls"
+            if made and self.thinks and not (m.get("reasoning_content") == "Well ..." or blocks[0].get("signature") == "signed"):
+                return messages, "the thoughts before the calls are gone"
+            open_calls = (open_calls - ended) | made
+            if m["role"] != "tool":
+                messages.append({"role": m["role"], "text": "".join(b.get("text", "") for b in blocks)})
+        return messages, ""
+
+    def call_events(self, calls):
+        """Calls of tools, in pieces."""
+        if self.anthropic:
+            yield "message_start", {"type": "message_start", "message": {"model": "scripted-1", "usage": {"input_tokens": 900, "output_tokens": 1}}}
+            blocks = [({"type": "thinking", "thinking": "", "signature": ""},
+                       [{"type": "thinking_delta", "thinking": "Well ..."}, {"type": "signature_delta", "signature": "signed"}])]
+            for name, arguments in calls:
+                text = json.dumps(arguments)
+                blocks.append(({"type": "tool_use", "id": f"toolu_{self.number}_{len(blocks)}", "name": name, "input": {}},
+                               [{"type": "input_json_delta", "partial_json": text[i:i + 500]} for i in range(0, len(text), 500)]))
+            for i, (block, deltas) in enumerate(blocks):
+                yield "content_block_start", {"type": "content_block_start", "index": i, "content_block": block}
+                for delta in deltas:
+                    yield "content_block_delta", {"type": "content_block_delta", "index": i, "delta": delta}
+                yield "content_block_stop", {"type": "content_block_stop", "index": i}
+            yield "message_delta", {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 300}}
+            yield "message_stop", {"type": "message_stop"}
+            return
+        yield "", {"model": "scripted-1", "choices": [{"index": 0, "delta": {"reasoning_content": "Well ..."}, "finish_reason": None}]}
+        for at, (name, arguments) in enumerate(calls):
+            text = json.dumps(arguments)
+            first = {"index": at, "id": f"call_{self.number}_{at}", "type": "function", "function": {"name": name, "arguments": ""}}
+            for piece in [first] + [{"index": at, "function": {"arguments": text[i:i + 500]}} for i in range(0, len(text), 500)]:
+                yield "", {"choices": [{"index": 0, "delta": {"tool_calls": [piece]}, "finish_reason": None}]}
+        yield "", {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+        yield "", {"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 300}}
+        yield "", "[DONE]"
+
+    def fault_agent(self):
+        """Calls tools where there are any, as the command AGENT says; MODEL answers the rest."""
+        # A schema may travel as a tool, too.
+        if "submit" not in [t.get("name") or t["function"]["name"] for t in self.body.get("tools", [])]:
+            return self.fault_model()
+        self.thinks = 1
+        messages, wrong = self.conversation()
+        if wrong:
+            return self.error(400, wrong)
+        calls = json.loads(subprocess.run(os.environ["AGENT"].split() + ["--calls"], input=json.dumps({"messages": messages}), text=True,
+                                          stdout=subprocess.PIPE, check=True).stdout)
+        if not calls:
+            return self.good("I think that I am done.")
+        if self.stream:
+            self.start(200, "text/event-stream; charset=utf-8")
+            for name, value in self.call_events(calls):
+                self.event(name, value)
+            return
+        if self.anthropic:
+            content = [{"type": "thinking", "thinking": "Well ...", "signature": "signed"}] + [
+                {"type": "tool_use", "id": f"toolu_{self.number}_{i}", "name": name, "input": arguments} for i, (name, arguments) in enumerate(calls)]
+            return self.reply(200, {"type": "message", "model": "scripted-1", "content": content, "stop_reason": "tool_use",
+                                    "usage": {"input_tokens": 900, "output_tokens": 300}})
+        made = [{"id": f"call_{self.number}_{i}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+                for i, (name, arguments) in enumerate(calls)]
+        self.reply(200, {"model": "scripted-1", "choices": [{"index": 0, "finish_reason": "tool_calls", "message": {
+            "role": "assistant", "content": None, "reasoning_content": "Well ...", "tool_calls": made}}],
+            "usage": {"prompt_tokens": 900, "completion_tokens": 300}})
+
     def fault_echo(self):
         """What was asked, with the key, as a careless model would say it."""
         self.good(json.dumps({"greeting": self.headers.get("Authorization") or self.headers.get("x-api-key") or "", "count": 1}))

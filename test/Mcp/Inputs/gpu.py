@@ -1,5 +1,6 @@
 """The tools that ask a GPU, without one here."""
 import os
+import signal
 import time
 
 from client import Client
@@ -16,6 +17,25 @@ row = d.call("status", handle=w["handle"])["work"][0]
 print("spool:", row["state"], row.get("said"), "result" not in row)
 print("cancelled:", d.call("cancel", handle=w["handle"])["state"], d.call("result", handle=w["handle"])["state"] == "cancelled")
 print("counts:", d.call("kernels")["budget"]["gpu_seconds"] > 0)
+assert d.close() == 0
+
+# Killed while it waits: the pause until somebody goes on with it is no time of the GPU.
+PAUSE = 5
+began = time.monotonic()
+d = Client(*args, "--store", "s", "--device", "spool:gpu", *tail)
+w = d.call("time", kernel="scale", source=open("scale.cu").read(), wait_seconds=0)
+place = f"s/journal.sqlite.mcp/{w['handle']}"
+while not os.path.exists(place + "/gpu"):
+    assert d.call("status", handle=w["handle"])["work"][0]["state"] in ("queued", "running")
+    time.sleep(0.05)
+d.process.kill()
+d.process.wait()
+os.killpg(int(open(place + "/pid").read().split()[0]), signal.SIGKILL)
+time.sleep(PAUSE)
+d = Client(*args, "--store", "s", "--device", "spool:gpu", *tail)
+assert d.call("status", handle=w["handle"])["work"][0]["state"] in ("queued", "running")
+used = d.call("cancel", handle=w["handle"])["gpu_seconds"]
+print("pause:", used < time.monotonic() - began - PAUSE)
 assert d.close() == 0
 
 e = Client(*args, "--store", "s", "--device", "spool:gpu", "--max-gpu-seconds=0", *tail)

@@ -48,6 +48,8 @@ await call("variant", { kernel: "scale", name: compiled.handle });
 await until(await call("judge", { kernel: "scale", source, depth: "quick" }));
 await until(await call("time", { kernel: "scale", source }));
 await until(await call("profile", { kernel: "scale" }));
+const tunables = [{ name: "FACTOR", value: 1, values: [1, 2], strategy: "unroll", param: "factor" }];
+await until(await call("tune", { kernel: "scale", source, tunables }));
 const submitted = await call("submit", { kernel: "scale", source });
 await call("status", { handle: submitted.handle });
 await call("result", { handle: submitted.handle });

@@ -78,6 +78,22 @@ print("similar:", "handle" in similar)
 # It may have ended by then.
 early = c.call("cancel", handle=similar["handle"])["state"] == "cancelled"
 
+# Other numbers, by the search's own sweep: the best passes the whole gate, and nothing is kept.
+tunables = [{"name": "FACTOR", "value": 2, "values": [2, 4, 8], "strategy": "unroll", "param": "factor"}]
+w = c.call("tune", kernel="scale", source=text("FACTOR"), tunables=tunables)
+assert w["state"] in ("queued", "running")
+t = c.finish(w)["result"]
+print("tune:", t["kept"], t["basis"], t["outcome"], t["setting"], "constexpr int FACTOR = 8;" in t["best"]["source"])
+print("tune:", sorted(row["outcome"] for row in t["settings"]))
+bad = [{**tunables[0], "name": "n"}]
+print("tune:", c.refused("tune", kernel="scale", source=text("n"), tunables=bad, wait_seconds=20).split("\n")[0])
+rows = [row for row in c.call("tried", kernel="scale")["candidates"] if row["from"] == "tune" and row["name"].startswith("v_")]
+print("tune:", len(rows), any(row["kept"] for row in rows))
+# What 'variant' shows is what 'submit' takes.
+v = c.call("variant", kernel="scale", name=t["best"]["name"])
+w = c.finish(c.call("judge", kernel="scale", source=v["source"], plan=v["plan"], guard=v["guard"]))
+print("again:", rows[-1]["outcome"] if w["result"]["outcome"] == "nothing found" else w, t["setting"].split()[0])
+
 # A handle is there at once, and outlives the server; another one sees it.
 whole = c.call("judge", kernel="scale", source=text(), depth="whole")
 assert whole["state"] in ("queued", "running") and "result" not in whole

@@ -1,4 +1,4 @@
-//===- Tool.cpp - The tools of cupilot mcp -*- C++ -*-===//
+//===- Tool.cpp - The tools of the bench -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Mcp/Tool.h"
+#include "cupilot/Evolution/Tool.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -25,7 +25,7 @@ struct ToolRow {
 static constexpr ToolRow Rows[] = {
 #define CUPILOT_TOOL(Name, Word, Title, UsesGpu, IsFree)                       \
   {Tool::Name, Word, Title, UsesGpu, IsFree},
-#include "cupilot/Mcp/Tool.def"
+#include "cupilot/Evolution/Tool.def"
 };
 
 static const ToolRow &rowOf(Tool T) { return Rows[static_cast<size_t>(T)]; }
@@ -44,7 +44,7 @@ std::optional<Tool> toolOf(StringRef Word) {
 ArrayRef<Tool> allTools() {
   static constexpr Tool All[] = {
 #define CUPILOT_TOOL(Name, Word, Title, UsesGpu, IsFree) Tool::Name,
-#include "cupilot/Mcp/Tool.def"
+#include "cupilot/Evolution/Tool.def"
   };
   return All;
 }
@@ -90,6 +90,11 @@ static StringRef descriptionOf(Tool T) {
     return "Says what bounds the original, or a variant's text: counts, "
            "counters where a GPU may be read, class and distance to the "
            "ceiling.";
+  case Tool::Tune:
+    return "Tries other values of the numbers that a text leaves open "
+           "(tunables), as a search does: on the GPU by successive halving, or "
+           "by modelled times. The fastest pass the whole gate. Returns the "
+           "best setting's text, plan and guard for 'submit'. Nothing is kept.";
   case Tool::Submit:
     return "Has a variant judged as a search's candidate: admission, the whole "
            "gate, times, other compilers. If it passes and is faster, it is "
@@ -215,6 +220,32 @@ static json::Object inputOf(Tool T, const json::Value &Answer) {
     }
     Properties["wait_seconds"] = waitSchema();
     break;
+  case Tool::Tune: {
+    AddKernel();
+    addText(Properties, Answer);
+    Required.push_back("source");
+    const json::Object *Schema = Answer.getAsObject();
+    const json::Object *Known =
+        Schema ? Schema->getObject("properties") : nullptr;
+    json::Object Numbers = typed("array");
+    if (Known && Known->getObject("tunables"))
+      Numbers = *Known->getObject("tunables");
+    Numbers["minItems"] = 1;
+    Numbers["description"] =
+        "names that source, plan and guard use like integer constants and the "
+        "source does not define, each with its values, and the strategy and "
+        "parameter that it is a value of";
+    Properties["tunables"] = std::move(Numbers);
+    Required.push_back("tunables");
+    Properties["settings"] = json::Object{
+        {"type", "integer"},
+        {"minimum", 1},
+        {"maximum", 500},
+        {"description", "how many are tried at most (default 32)"}};
+    Properties["strategies"] = listOf(typed("string"));
+    Properties["wait_seconds"] = waitSchema();
+    break;
+  }
   case Tool::Profile:
     AddKernel();
     addText(Properties, Answer);
@@ -305,6 +336,9 @@ static json::Object outputOf(Tool T) {
     Add("name", typed("string"));
     Add("kernel", typed("string"));
     Add("source", typed("string"));
+    for (const char *Key : {"plan", "guard"})
+      Add(Key, typed("object", "as 'submit' takes it"), /*Always=*/false);
+    Add("guard_text", typed("string"), /*Always=*/false);
     break;
   case Tool::Knowledge:
     Add("passages",
@@ -324,6 +358,7 @@ static json::Object outputOf(Tool T) {
   case Tool::Judge:
   case Tool::Time:
   case Tool::Profile:
+  case Tool::Tune:
   case Tool::Submit:
   case Tool::Result:
   case Tool::Cancel:

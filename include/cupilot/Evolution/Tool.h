@@ -1,12 +1,12 @@
-//===- Tool.h - The tools of cupilot mcp -*- C++ -*-===//
+//===- Tool.h - The tools of the bench -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_MCP_TOOL_H
-#define CUPILOT_MCP_TOOL_H
+#ifndef CUPILOT_EVOLUTION_TOOL_H
+#define CUPILOT_EVOLUTION_TOOL_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/JSON.h"
@@ -16,7 +16,7 @@ namespace cupilot {
 
 enum class Tool {
 #define CUPILOT_TOOL(Name, Word, Title, UsesGpu, IsFree) Name,
-#include "cupilot/Mcp/Tool.def"
+#include "cupilot/Evolution/Tool.def"
 };
 
 llvm::StringRef wordOf(Tool T);
@@ -32,4 +32,4 @@ llvm::json::Object describeTool(Tool T, const llvm::json::Value &Answer);
 
 } // namespace cupilot
 
-#endif // CUPILOT_MCP_TOOL_H
+#endif // CUPILOT_EVOLUTION_TOOL_H

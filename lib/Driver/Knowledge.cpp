@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Mcp/Knowledge.h"
+#include "cupilot/Driver/Knowledge.h"
 #include "cupilot/Driver/SharedFolder.h"
 #include "cupilot/LLM/Prompts.h"
 #include "cupilot/Support/Error.h"
@@ -170,6 +170,16 @@ std::vector<KnownPassage> Knowledge::search(StringRef Query, size_t Most) {
     Best.back().Score = -Score;
   }
   return Best;
+}
+
+json::Array Knowledge::passages(StringRef Query, size_t Most) {
+  json::Array All;
+  for (const KnownPassage &P : search(Query, Most))
+    All.push_back(json::Object{
+        {"uri", P.Uri},
+        {"heading", P.Heading},
+        {"text", json::fixUTF8(StringRef(P.Text).take_front(8000))}});
+  return All;
 }
 
 } // namespace cupilot

@@ -5,11 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_MCP_KNOWLEDGE_H
-#define CUPILOT_MCP_KNOWLEDGE_H
+#ifndef CUPILOT_DRIVER_KNOWLEDGE_H
+#define CUPILOT_DRIVER_KNOWLEDGE_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
 #include <map>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ public:
   /// The \p Most passages that hold the words of \p Query best: rare words
   /// count more, and those of headings.
   std::vector<KnownPassage> search(llvm::StringRef Query, size_t Most);
+  /// The same, as the tool `knowledge` tells it.
+  llvm::json::Array passages(llvm::StringRef Query, size_t Most);
 
 private:
   struct Section {
@@ -60,4 +63,4 @@ private:
 
 } // namespace cupilot
 
-#endif // CUPILOT_MCP_KNOWLEDGE_H
+#endif // CUPILOT_DRIVER_KNOWLEDGE_H
