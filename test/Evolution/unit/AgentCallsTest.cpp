@@ -49,7 +49,8 @@ TEST(AgentCallsTest, TheEndOfABudgetLeavesOutTheLastQuestions) {
   Error Failed = askAll(Count, [&](AskPlace Place) -> Error {
     std::this_thread::sleep_for(
         std::chrono::milliseconds(5 * (Count - Place.Index)));
-    CallLog Log(From, Place);
+    CallLog Log(From);
+    Log.at(Place);
     ChatRequest R;
     R.Step = std::to_string(Place.Index);
     Expected<ChatAnswer> A = Log.ask(R);
@@ -74,7 +75,8 @@ TEST(AgentCallsTest, QuestionsWithoutACallAreNotWaitedFor) {
   EXPECT_FALSE(bool(askAll(3, [&](AskPlace Place) -> Error {
     if (Place.Index == 0)
       return Error::success();
-    CallLog Log(From, Place);
+    CallLog Log(From);
+    Log.at(Place);
     ChatRequest R;
     R.Step = std::to_string(Place.Index);
     Expected<ChatAnswer> A = Log.ask(R);
