@@ -335,11 +335,18 @@ Error KernelVerifier::keep(PassedVariant &P, const Compilation &By,
   if (!Found)
     return Found.takeError();
   Domain Where = Found->value_or(Domain());
-  // What a GPU saw before holds until one is asked again.
+  // What a GPU saw before holds until one is asked again, or the gate sees
+  // more.
+  bool Lost = false;
   if (R.Device.empty() && V.Where)
-    for (const DomainBox &Box : V.Where->Boxes)
-      if (Box.Seen == DomainBox::By::Gpu)
+    for (const DomainBox &Box : V.Where->Boxes) {
+      if (Box.Seen != DomainBox::By::Gpu)
+        continue;
+      const bool Wrong = wasWrongIn(P.Verdict, Box);
+      Lost |= Wrong;
+      if (!Wrong)
         Where = unite(std::move(Where), Domain{{Box}});
+    }
   if (Where.Boxes.empty()) {
     fail(P.Index, By, "no launch is left on which it may run");
     return Error::success();
@@ -362,6 +369,9 @@ Error KernelVerifier::keep(PassedVariant &P, const Compilation &By,
                     .str()
               : std::string()) +
       "): " + domainText(Where, launchNames(S.K), "\n    "));
+  if (Lost)
+    say("  note: on launches that a GPU was to vouch for it is wrong by this "
+        "gate; the domain leaves them out until --device compares anew");
   for (const ComparedLaunch &L : P.Large)
     if (!L.Right)
       say("  note: on the GPU its results are not the original's on " + L.Case +

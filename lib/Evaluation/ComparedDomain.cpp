@@ -44,6 +44,13 @@ static bool opensCode(const DomainBasis &Basis, const Domain &D) {
   });
 }
 
+bool wasWrongIn(const GateVerdict &V, const DomainBox &Box) {
+  return V.Basis && any_of(V.Basis->Tried, [&](const TriedLaunch &L) {
+           return L.Wrong && *L.Wrong != GateReason::Untested &&
+                  contains(Box, L.B, L.Args);
+         });
+}
+
 Expected<std::optional<Domain>> withCompared(const GateVerdict &V,
                                              ArrayRef<LargeLaunch> Asked,
                                              ArrayRef<ComparedLaunch> All) {

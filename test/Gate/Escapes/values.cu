@@ -1002,6 +1002,81 @@ __global__ void gatherBelowInt(const float *x, const long long *at, float *y, in
   y[i] = v;
 }
 
+// A comparison says nothing of how large an index is if it bounds it from below,
+// or if the access lies on its other side.
+//
+// kernel: gatherFrom
+// workload: grid=2, block=128, args=[buffer f32 n=1024 normal seed=1, buffer i64 n=256 permutation seed=2, buffer f32 n=256 output, 256, 0]
+// honest: gatherFromOnce
+// honest: gatherFromPointer
+// honest: gatherFromUnsigned
+// cheat: gatherFromInt | untested
+// cheat: gatherFromArgument | untested
+// cheat: gatherFromOtherSide | untested
+__global__ void gatherFrom(const float *x, const long long *at, float *y, int n, int first) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = at[i] >= 0 && at[i] >= first ? x[at[i]] : 0;
+}
+__global__ void gatherFromOnce(const float *x, const long long *at, float *y, int n, int first) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  long long k = at[i];
+  float v = 0;
+  if (k >= 0 && k >= first)
+    v = x[k];
+  y[i] = v;
+}
+__global__ void gatherFromPointer(const float *x, const long long *at, float *y, int n, int first) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  const long long *k = at + i;
+  y[i] = *k < 0 || *k < first ? 0 : *(x + *k);
+}
+__global__ void gatherFromUnsigned(const float *x, const long long *at, float *y, int n, int first) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  long long k = at[i];
+  y[i] = k < 0 || k < first ? 0 : x[(unsigned long long)k];
+}
+__global__ void gatherFromInt(const float *x, const long long *at, float *y, int n, int first) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  long long k = at[i];
+  float v = 0;
+  if (k >= 0 && k >= first)
+    v = x[(int)k];
+  y[i] = v;
+}
+__global__ void gatherFromArgument(const float *x, const long long *at, float *y, int n, int first) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  long long k = at[i];
+  float v = 0;
+  if (k < 0)
+    v = 0;
+  else if (first <= k)
+    v = x[(int)k];
+  y[i] = v;
+}
+__global__ void gatherFromOtherSide(const float *x, const long long *at, float *y, int n, int first) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  long long k = at[i];
+  float v = 0;
+  if (k < first || k < 0)
+    v = 0;
+  else
+    v = x[(int)k];
+  y[i] = v;
+}
+
 // Indices that are sums: of integers from memory each of which fits, in 64 bits
 // or by a pointer. In 32 bits such a sum may wrap around, and nothing but
 // comparisons of what is added says that it does not.

@@ -20,4 +20,9 @@ for path in pathlib.Path(folder).glob("*.cu"):
 for name in sorted(said.keys() | held.keys()):
     if said.get(name) != held.get(name):
         print(f"{name}: the table says {said.get(name)}, the file has {held.get(name)} (wrong, right)")
+# What no test names is judged by nobody.
+tests = "".join(p.read_text() for p in pathlib.Path(folder).parent.glob("*.test"))
+for name in sorted(held):
+    if f"Escapes/{name}" not in tests:
+        print(f"{name}: no test judges it")
 print(f"{len(held)} files compared")
