@@ -136,6 +136,17 @@ Error PromptLibrary::addTemplate(StringRef Name, StringRef Path,
   return Error::success();
 }
 
+void PromptLibrary::addPartials(StringRef Text,
+                                std::set<std::string> &To) const {
+  const std::optional<std::vector<Tag>> Tags = tagsIn(Text);
+  if (!Tags)
+    return;
+  for (const Tag &T : *Tags)
+    if (auto At = Partials.find(T.Name.str());
+        T.Kind == '>' && At != Partials.end() && To.insert(At->first).second)
+      addPartials(At->second, To);
+}
+
 Expected<PromptLibrary> PromptLibrary::open(StringRef Shipped, StringRef Own) {
   // File name to path; the user's come second.
   std::map<std::string, std::string> Files;
@@ -183,9 +194,11 @@ Expected<PromptLibrary> PromptLibrary::open(StringRef Shipped, StringRef Own) {
   for (auto &[Name, T] : L.Templates) {
     DigestBuilder Digest;
     Digest.add(T.System).add(T.User);
-    // All parts: which one uses which is not worth following.
-    for (const auto &[Partial, Text] : L.Partials)
-      Digest.add(Partial).add(Text);
+    std::set<std::string> Used;
+    L.addPartials(T.System, Used);
+    L.addPartials(T.User, Used);
+    for (const std::string &Partial : Used)
+      Digest.add(Partial).add(L.Partials[Partial]);
     if (auto At = Schemas.find(Name); At != Schemas.end()) {
       const std::string &Path = Files[Name + ".schema.json"];
       Expected<json::Value> V = parseJson(At->second);

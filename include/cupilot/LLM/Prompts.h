@@ -21,7 +21,8 @@ struct PromptTemplate {
   std::string File;         ///< Where it comes from.
   std::string System, User; ///< Mustache.
   llvm::json::Value Schema = nullptr;
-  std::string Digest; ///< Of all that it is made of, partials and schema too.
+  std::string Digest; ///< Of all that it is made of, with the partials that it
+                      ///< uses and its schema.
   /// "strategy-translator 1 b3:0123456789abcdef".
   std::string provenance() const;
 };
@@ -54,6 +55,9 @@ private:
   llvm::Error addTemplate(llvm::StringRef Name, llvm::StringRef Path,
                           llvm::StringRef Text);
   std::map<std::string, PromptTemplate> Templates;
+  /// The names of the partials that \p Text uses, and of those that these use.
+  void addPartials(llvm::StringRef Text, std::set<std::string> &To) const;
+
   std::map<std::string, std::string> Partials;
 };
 
