@@ -11,7 +11,7 @@
 # relaxed and same. Without --check they get the domains that were found.
 # CUPILOT names the program, build/bin/cupilot beside the sources if unset.
 # Exit status: 1 where a variant no longer passes or could not be judged.
-# The last result: ../results/2026-11-28-gate-9.md.
+# The last result: ../results/2026-11-28-gate-12.md.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 case "${1:-}" in --help | -h) sed -n 's/^# usage: /usage: /p' "${BASH_SOURCE[0]}"; exit 0 ;; esac

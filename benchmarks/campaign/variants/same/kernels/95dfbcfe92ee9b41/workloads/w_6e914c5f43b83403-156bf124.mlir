@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_6e914c5f43b83403 of "_Z4gemvPKfS0_Pfi" only gate grid [2128, 1, 1] block [256, 1, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "0c300000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 104697600, align = 256, generator = "f32 rand seed=1">, #cupilot.buffer<size = 49200, align = 256, digest = "b3:fb0eb0be06cee5056d1c091b6eb3e68bdb5ca38c1201e19eb6bb94886d3a8f29", generator = "f32 rand seed=2">, #cupilot.buffer<size = 8512, align = 256, digest = "b3:03bc02129e1d820cd85494f57ef657b68ba43182a0b912f19f725c2e4536483e", generator = "f32 output">]
+}
+
