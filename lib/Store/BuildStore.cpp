@@ -174,7 +174,7 @@ BuildStore::read(function_ref<bool(StringRef, StringRef)> Take) const {
   }
   for (std::vector<BuildRecord> &Group : Groups)
     Records.push_back(isOld() ? std::move(Group.front())
-                          : mergeRecords(std::move(Group)));
+                              : mergeRecords(std::move(Group)));
   return Records;
 }
 

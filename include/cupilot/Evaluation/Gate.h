@@ -188,8 +188,8 @@ llvm::Expected<DomainBox> comparedBox(const Kernel &K, llvm::StringRef Original,
 llvm::Expected<std::optional<Domain>>
 withCompared(const GateVerdict &V, llvm::ArrayRef<LargeLaunch> Asked,
              llvm::ArrayRef<ComparedLaunch> All);
-/// Whether the variant of \p V was wrong on a launch in \p Box, which an earlier
-/// verdict allowed.
+/// Whether the variant of \p V was wrong on a launch in \p Box, which an
+/// earlier verdict allowed.
 bool wasWrongIn(const GateVerdict &V, const DomainBox &Box);
 
 /// The gate of one kernel. The original's results are computed once.
