@@ -1,9 +1,11 @@
-"""The inspector's command line calls every tool: inspector.py MODULES FOLDER. Each call is a client and a server of its own."""
+"""The inspector's command line calls every tool: inspector.py NODES MODULES FOLDER. Each call is a client and a server of its own."""
 import json
+import os
 import subprocess
 import sys
 
-modules, folder = sys.argv[1:]
+nodes, modules, folder = sys.argv[1:]
+os.environ["PATH"] = nodes + os.pathsep + os.environ["PATH"]
 json.dump({"mcpServers": {"bench": {"command": "cupilot", "args": [
     "mcp", "scale.cu", "--workloads", "w.mlir", "--store", "store", "--compiler=clang", "--", "-O2"]}}}, open(folder + "/inspector.json", "w"))
 
