@@ -39,6 +39,7 @@ agentFacts(llvm::StringRef Kernel) {
                 {"has_card", true},
                 {"card", Array{"132 multiprocessors"}},
                 {"has_tunables", true},
+                {"has_mlir", true},
                 {"has_notes", true},
                 {"notes", Array{Object{{"strategy", "unroll"},
                                        {"lines", Array{"By four."}}}}},

@@ -55,8 +55,8 @@ TEST(Prompts, AllAgentsRender) {
   EXPECT_EQ(L.names(),
             (std::vector<std::string>{
                 "agent-improve", "agent-review", "code-crossover", "improve",
-                "kernel-revisor", "repair", "roofline-prophet", "sce-manager",
-                "strategy-translator"}));
+                "improve-dialogue", "kernel-revisor", "repair",
+                "roofline-prophet", "sce-manager", "strategy-translator"}));
   for (const auto &[Name, Facts] : agentFacts("__global__ void k() {}")) {
     Expected<ChatRequest> R = L.render(Name, Facts);
     ASSERT_TRUE(static_cast<bool>(R)) << Name << toString(R.takeError());
@@ -157,7 +157,7 @@ TEST_F(OwnPrompts, TakeThePlaceOfTheShippedOnes) {
   EXPECT_TRUE(StringRef(R->Prompt).starts_with("repair 7-mine b3:"));
   EXPECT_FALSE(R->Schema);
   // The others are still there.
-  EXPECT_EQ(L.names().size(), 9u);
+  EXPECT_EQ(L.names().size(), 10u);
 }
 
 TEST_F(OwnPrompts, SlipsAreSaid) {
