@@ -15,6 +15,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
 using llvm::Expected;
@@ -237,12 +238,8 @@ static const struct {
 };
 
 llvm::ArrayRef<StringRef> mlirRuleStrategies() {
-  static const std::vector<StringRef> Names = [] {
-    std::vector<StringRef> List;
-    for (const auto &Rule : Rules)
-      List.push_back(Rule.Name);
-    return List;
-  }();
+  static const auto Names =
+      llvm::map_to_vector(Rules, [](const auto &Rule) { return Rule.Name; });
   return Names;
 }
 

@@ -93,11 +93,13 @@ void DomainCases::add(const GateCase &From, Values V, std::vector<Entry> &To) {
                 [Make] { return Make(true); }});
 }
 
+/// All rests of a modulus up to this are tried.
+static constexpr int64_t AllRests = 16;
+
 void DomainCases::addResidues(const CodeFacts &Facts,
                               std::vector<Values> &To) const {
   constexpr size_t MostEach = 80;
   constexpr int64_t LargestModulus = 4096;
-  constexpr int64_t AllRests = 16; // Of a modulus up to this.
   const Values At = Model.baseValues();
   uint64_t State = O.setup().Seed + 79;
   auto AnyRest = [&](int64_t Modulus) {
@@ -134,7 +136,6 @@ void DomainCases::addResidues(const CodeFacts &Facts,
 /// only if there is one row: such rests among another size that is 1.
 void DomainCases::addRestsAmongOnes(const GateCase &From,
                                     const CodeFacts &Facts) {
-  constexpr int64_t AllRests = 16;
   const Values At = Model.baseValues();
   for (size_t I = 0; I < At.size(); ++I) {
     int64_t Modulus = 0;
@@ -384,7 +385,6 @@ void DomainCases::addCompactLadder(const GateCase &From, const CodeFacts &Own) {
 /// What was recorded, and larger: programs are run at other sizes, and the base
 /// may be much smaller than what was recorded.
 void DomainCases::addRecordedLadder(const GateCase &From) {
-  const Values At = Model.baseValues();
   std::vector<Values> Recorded;
   for (const Workload &W : O.setup().Workloads) {
     Expected<Bindings> B =
@@ -393,9 +393,7 @@ void DomainCases::addRecordedLadder(const GateCase &From) {
       consumeError(B.takeError());
       continue;
     }
-    Values V = At;
-    for (auto [Each, Var] : zip_equal(V, Model.vars()))
-      Each = evaluate(Var.expr(), *B).value_or(Each);
+    Values V = Model.valuesAt(*B);
     if (!is_contained(Recorded, V))
       Recorded.push_back(std::move(V));
   }

@@ -585,9 +585,7 @@ Error EndRuns::besideWrongRests(const DomainBox &Box) {
     if (!L.Wrong || L.Misaligned || !L.Crowded.empty() ||
         !contains(Domain{{Ends}}, L.B, L.Args))
       continue;
-    std::vector<int64_t> Sizes = At;
-    for (auto [Each, Var] : zip_equal(Sizes, Model.vars()))
-      Each = evaluate(Var.expr(), L.B).value_or(Each);
+    std::vector<int64_t> Sizes = Model.valuesAt(L.B);
     if (!is_contained(Wrong, Sizes))
       Wrong.push_back(std::move(Sizes));
   }

@@ -229,9 +229,7 @@ std::vector<Values> Maker::recorded() const {
       consumeError(B.takeError());
       continue;
     }
-    Values V = At;
-    for (auto [Each, Var] : zip_equal(V, Model.vars()))
-      Each = evaluate(Var.expr(), *B).value_or(Each);
+    Values V = Model.valuesAt(*B);
     if (!is_contained(Result, V))
       Result.push_back(std::move(V));
   }

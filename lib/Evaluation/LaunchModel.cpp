@@ -380,6 +380,14 @@ std::vector<int64_t> LaunchModel::baseValues() const {
   return Values;
 }
 
+std::vector<int64_t> LaunchModel::valuesAt(const Bindings &Launch) const {
+  std::vector<int64_t> Values;
+  Values.reserve(Vars.size());
+  for (const LaunchVar &V : Vars)
+    Values.push_back(evaluate(V.expr(), Launch).value_or(V.Base));
+  return Values;
+}
+
 Expected<LaunchModel> LaunchModel::of(OriginalRuns &O, const GateCase &Base,
                                       const CodeFacts &Own,
                                       ArrayRef<unsigned> Flags) {

@@ -76,6 +76,8 @@ public:
                                   std::vector<uint64_t> &Sizes) const;
   /// The sizes of the base.
   std::vector<int64_t> baseValues() const;
+  /// The sizes of \p Launch; the base's where it has none.
+  std::vector<int64_t> valuesAt(const Bindings &Launch) const;
 
 private:
   LaunchModel(OriginalRuns &O, const GateCase &Base) : O(&O), Base(&Base) {}

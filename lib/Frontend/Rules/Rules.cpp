@@ -9,6 +9,7 @@
 #include "KernelView.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace llvm;
 
@@ -41,12 +42,8 @@ static const struct {
 };
 
 ArrayRef<StringRef> ruleStrategies() {
-  static const std::vector<StringRef> Names = [] {
-    std::vector<StringRef> List;
-    for (const auto &Rule : Rules)
-      List.push_back(Rule.Name);
-    return List;
-  }();
+  static const auto Names =
+      llvm::map_to_vector(Rules, [](const auto &Rule) { return Rule.Name; });
   return Names;
 }
 

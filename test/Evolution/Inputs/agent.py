@@ -15,22 +15,8 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-POLYNOMIAL = "__device__ float polynomial(float x) {\n  float y = x;\n" + "  y = y * x + 0.5f;\n" * 40 + "  return y;\n}\n"
-
-
-def body(factor, end="", rough=""):
-    return POLYNOMIAL + f"""__global__ void scale(float *p, int n, float k) {{
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n)
-    return;
-  float v = p[i], sum = 0;
-#pragma unroll {factor}
-  for (int j = 0; j < 32; ++j)
-    sum += polynomial((v * k + j) * 0.004f);
-  p[i] = sum{rough};{end}
-}}
-"""
-
+sys.path.append(os.path.join(HERE, "..", "..", "Inputs"))
+from scale_variants import text as variant
 
 PLAN = {"launches": [{"kernel": "scale", "grid": ["gx", "gy", "gz"], "block": ["bx", "by", "bz"], "shared": "shared", "cluster": []}],
         "scratch": [], "tensor_maps": []}
@@ -38,15 +24,15 @@ WHOLE = {"plan": PLAN, "guard": {"conditions": [], "align": [], "disjoint": []},
          "carried_out": ["unroll{factor=8}"], "notes": "unrolled more, after a look at the bench"}
 # The first one makes every mistake on its way, and ends well.
 GOOD = [[("profile", {})],
-        [("compile", {"source": body(8, end=" oops")})],
+        [("compile", {"source": variant(8, end=" oops")})],
         [("rm", {"path": "/"})],
-        [("judge", {"source": body(8, rough=" * 1.0002f")})],
+        [("judge", {"source": variant(8, rough=" * 1.0002f")})],
         [("time", {"sauce": 7})],
-        [("time", {"source": body(10)}), ("knowledge", {"query": "unroll", "most": 1})],
+        [("time", {"source": variant(10)}), ("knowledge", {"query": "unroll", "most": 1})],
         [("variant", {"name": "g0_v0"})],
         [("tried", {})],
-        [("submit", {"source": body(10)})],
-        [("submit", {**WHOLE, "source": body(10)})]]
+        [("submit", {"source": variant(10)})],
+        [("submit", {**WHOLE, "source": variant(10)})]]
 
 
 def turn(messages, alone):
@@ -64,7 +50,7 @@ def turn(messages, alone):
         return script[min(count, len(script) - 1)]
     if number == 2:  # It never ends.
         return [("knowledge", {"query": "gate", "most": 1})]
-    return [("time", {"source": body(16)})] if count == 0 else []  # It never hands in what it has.
+    return [("time", {"source": variant(16)})] if count == 0 else []  # It never hands in what it has.
 
 
 def from_text(prompt):

@@ -37,6 +37,19 @@ public:
 private:
   Budget &Purse;
 };
+
+/// The question of \p Place, whose answer goes to its place in \p Answers.
+Error askAt(Provider &From, AskPlace Place, std::vector<std::string> &Answers) {
+  CallLog Log(From);
+  Log.at(Place);
+  ChatRequest R;
+  R.Step = std::to_string(Place.Index);
+  Expected<ChatAnswer> A = Log.ask(R);
+  if (!A)
+    return A.takeError();
+  Answers[Place.Index] = A->Text;
+  return Error::success();
+}
 } // namespace
 
 // Later questions come sooner, and are not answered all the same.
@@ -49,15 +62,7 @@ TEST(AgentCallsTest, TheEndOfABudgetLeavesOutTheLastQuestions) {
   Error Failed = askAll(Count, [&](AskPlace Place) -> Error {
     std::this_thread::sleep_for(
         std::chrono::milliseconds(5 * (Count - Place.Index)));
-    CallLog Log(From);
-    Log.at(Place);
-    ChatRequest R;
-    R.Step = std::to_string(Place.Index);
-    Expected<ChatAnswer> A = Log.ask(R);
-    if (!A)
-      return A.takeError();
-    Answers[Place.Index] = A->Text;
-    return Error::success();
+    return askAt(From, Place, Answers);
   });
   EXPECT_TRUE(Failed.isA<ProviderError>());
   EXPECT_NE(toString(std::move(Failed)).find("could pass 3 calls"),
@@ -75,15 +80,7 @@ TEST(AgentCallsTest, QuestionsWithoutACallAreNotWaitedFor) {
   EXPECT_FALSE(bool(askAll(3, [&](AskPlace Place) -> Error {
     if (Place.Index == 0)
       return Error::success();
-    CallLog Log(From);
-    Log.at(Place);
-    ChatRequest R;
-    R.Step = std::to_string(Place.Index);
-    Expected<ChatAnswer> A = Log.ask(R);
-    if (!A)
-      return A.takeError();
-    Answers[Place.Index] = A->Text;
-    return Error::success();
+    return askAt(From, Place, Answers);
   })));
   EXPECT_EQ(Answers, (std::vector<std::string>{"", "1", "2"}));
 }

@@ -8,26 +8,8 @@ import time
 
 from client import Client
 
-STEPS = "  y = y * x + 0.5f;\n" * 40
-
-
-def text(factor=4, end="", rough=""):
-    return f"""__device__ float polynomial(float x) {{
-  float y = x;
-{STEPS}  return y;
-}}
-__global__ void scale(float *p, int n, float k) {{
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n)
-    return;
-  float v = p[i], sum = 0;
-#pragma unroll {factor}
-  for (int j = 0; j < 32; ++j)
-    sum += polynomial((v * k + j) * 0.004f);
-  p[i] = sum{rough};{end}
-}}
-"""
-
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Inputs"))
+from scale_variants import text
 
 folder = sys.argv[1]
 store = folder + "/store"
